@@ -1,4 +1,4 @@
-/// What the client of a location service does while it moves.
+/// The activity of a location client while it moves.
 package enum ActivityType: String, Hashable, Sendable, Codable, CaseIterable {
   case other
   case automotiveNavigation

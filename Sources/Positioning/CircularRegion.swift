@@ -1,9 +1,7 @@
-/// A circle on the earth: the places whose geodesic distance to its center is at most its radius.
+/// A circle on the earth: the places within a geodesic radius of its center.
 package struct CircularRegion: Hashable, Sendable, Codable {
-  /// The largest radius, in meters.
-  ///
-  /// A circle of this radius holds the largest countries. Where more is given, the number is most likely of another
-  /// unit. The arithmetic would bear any radius: a distance is exact up to the opposite side of the earth.
+  /// The largest radius, in meters, which covers the largest countries. A greater number is most
+  /// likely in another unit. The arithmetic itself has no limit.
   package static let maximumRadius = 2_000_000.0
 
   package let identifier: String
@@ -11,8 +9,6 @@ package struct CircularRegion: Hashable, Sendable, Codable {
   /// The radius in meters, greater than 0 and at most ``maximumRadius``.
   package let radius: Double
 
-  /// Creates a circle.
-  ///
   /// - Throws: ``GeofenceError/radius(_:)``.
   package init(
     identifier: String, center: Coordinate, radius: Double
@@ -29,24 +25,22 @@ package struct CircularRegion: Hashable, Sendable, Codable {
       radius: values.decode(Double.self, forKey: .radius))
   }
 
-  /// The radius with which a smaller circle is monitored, in meters: 50. Receivers do not know their place better, indoors
-  /// above all; Apple's systems treat small circles likewise.
+  /// The least radius that is monitored, in meters: 50. Smaller circles are enlarged to it because
+  /// receivers are not more accurate, above all indoors; Apple's systems do the same.
   package static let leastMonitoredRadius = 50.0
 
-  /// Returns the distance from a place to the boundary as it is monitored, in meters: negative inside.
+  /// Returns the distance from a place to the monitored boundary, in meters; negative inside.
   package func distanceOutside(_ place: Coordinate) -> Double {
     center.distance(to: place) - max(radius, Self.leastMonitoredRadius)
   }
 }
 
-/// A circle that cannot be monitored.
+/// An error of a circle that cannot be monitored.
 package enum GeofenceError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// A radius in meters.
   case radius(Double)
-  /// More circles than can be monitored at once.
   case tooMany(limit: Int)
 
-  /// One sentence: what, the number, and what would be valid.
+  /// One sentence with the problem, the number, and the valid range.
   package var description: String {
     switch self {
     case .radius(let radius):

@@ -1,16 +1,16 @@
 package import Clocks
 
-/// What a magnetometer measured at one time.
+/// A measurement of a magnetometer.
 package struct CompassReading: Hashable, Sendable, Codable {
-  /// When the reading was received. Logic uses this time.
+  /// The time of reception, which logic uses.
   package var time: MonotonicTime
-  /// The time that the source states for the reading; for people.
+  /// The time that the source states, for people.
   package var timestamp: WallClockTime
   /// Degrees clockwise from magnetic north, at least 0 and less than 360.
   package var magneticHeading: Double
-  /// The standard deviation of ``magneticHeading``, in degrees; `nil` where it is not known.
+  /// The standard deviation of ``magneticHeading``, in degrees; `nil` if unknown.
   package var accuracy: Double?
-  /// The magnetic field along the axes of the device, in microteslas; `nil` where only the heading is known.
+  /// The magnetic field along the axes of the device, in microteslas; `nil` if unknown.
   package var field: SIMD3<Double>?
 
   package init(

@@ -1,39 +1,38 @@
 package import Clocks
 
-/// Why deferred updates ended without the distance or the time.
+/// The reason that deferred updates ended early.
 package enum DeferredUpdatesError: Error, Hashable, Sendable, Codable {
-  /// The source cannot defer, or the distance or the time is not a number above 0.
+  /// The source cannot defer, or the distance or time is not a number above 0.
   case failed
   /// Standard location updates are off or paused.
   case notUpdatingLocation
-  /// The desired accuracy is not the best one, nor that for navigation.
+  /// The desired accuracy is neither the best nor that for navigation.
   case accuracyTooLow
-  /// The distance filter is not off.
+  /// A distance filter is set.
   case distanceFiltered
-  /// The client ended it, or requested another one.
+  /// The client ended the deferral or requested another one.
   case canceled
 }
 
-/// Fixes that are held back until the receiver has moved a distance or until a time has passed.
+/// Fixes that are held until the receiver has moved a distance or a time has passed.
 ///
-/// Each request ends exactly once, by an ``Event/finish(_:)``. The fixes that were held are always delivered before
-/// it, in their order. At most ``capacity`` fixes are held: when there are as many, they are delivered, and the
-/// request goes on.
+/// Each request ends exactly once, by ``Event/finish(_:)``, after the delivery of all held fixes in
+/// order. When ``capacity`` fixes are held, they are delivered, and the request continues.
 package struct DeferredUpdates: Sendable {
-  /// What the client receives, in this order.
+  /// The events for the client, in order.
   package enum Event: Hashable, Sendable {
     case deliver([Fix])
-    /// The end of one request: without an error if the distance or the time was reached.
+    /// The end of one request, without an error if the distance or the time was reached.
     case finish(DeferredUpdatesError?)
   }
 
-  /// What a client has set, as far as deferral depends on it.
+  /// The client's settings that deferral depends on.
   package struct Conditions: Hashable, Sendable {
     package var isUpdating: Bool
     package var accuracy: AccuracyClass
-    /// Meters; `nil` where each fix is delivered.
+    /// Meters; `nil` delivers each fix.
     package var distanceFilter: Double?
-    /// Whether a source works that delivers fixes without pause.
+    /// Whether a source delivers fixes continuously.
     package var isAvailable: Bool
 
     package init(
@@ -46,7 +45,7 @@ package struct DeferredUpdates: Sendable {
       self.isAvailable = isAvailable
     }
 
-    /// Why updates cannot be deferred.
+    /// The reason that updates cannot be deferred.
     package var error: DeferredUpdatesError? {
       if !isUpdating { return .notUpdatingLocation }
       if accuracy > .best { return .accuracyTooLow }
@@ -61,7 +60,7 @@ package struct DeferredUpdates: Sendable {
     /// Seconds; `nil` for no limit, or where ``deadline`` is known.
     var timeout: Double?
     var deadline: MonotonicTime?
-    /// Where the receiver was at the request; the first fix after it where that is not known.
+    /// The place at the request, or the first fix after it.
     var origin: Coordinate?
   }
 
@@ -75,41 +74,39 @@ package struct DeferredUpdates: Sendable {
 
   package init(_ conditions: Conditions) { self.conditions = conditions }
 
-  /// Whether a request is under way.
   package var isDeferring: Bool { request != nil }
 
-  /// Starts to hold fixes back; a request that is under way ends as canceled.
+  /// Starts to hold fixes. A current request ends as canceled.
   ///
   /// - Parameters:
-  ///   - distance: Meters in a straight line from the current place; the greatest number for no limit.
+  ///   - distance: Meters in a straight line from the current place; the greatest number for none.
   ///   - timeout: Seconds; the greatest number for no limit.
-  ///   - now: The time of the request; `nil` where it is not known: then the timeout begins with the next fix or time.
-  /// - Returns: What the client receives: the end of the request before, and the error that ends this one at once.
+  ///   - now: The time of the request; if `nil`, the timeout starts with the next fix or time.
+  /// - Returns: The end of the previous request, and an error that ends this one at once.
   package mutating func allow(
     untilTraveled distance: Double, timeout: Double, at now: MonotonicTime?
   ) -> [Event] {
     let events = end(.canceled)
-    // A distance or a time that is not a number fails as well.
+    // NaN fails, too.
     if let error = conditions.error ?? (distance > 0 && timeout > 0 ? nil : .failed) {
       return events + [.finish(error)]
     }
-    // Longer than 100 years is no limit.
+    // A timeout of more than 100 years is no limit.
     let limit = timeout < 3.2e9 ? timeout : nil
     request = Request(distance: distance, timeout: limit, origin: latest)
     if let now { startTimeout(at: now) }
     return events
   }
 
-  /// Ends the request that is under way, if there is one.
   package mutating func disallow() -> [Event] { end(.canceled) }
 
-  /// Receives what the client has set anew: a request that it rules out ends.
+  /// Receives new settings, which may end the request.
   package mutating func set(_ conditions: Conditions) -> [Event] {
     self.conditions = conditions
     return conditions.error.map { end($0) } ?? []
   }
 
-  /// Receives a fix that the client would get without deferral, at a moment that may be later than its time.
+  /// Receives a fix for the client at a moment that may be later than the fix.
   package mutating func receive(_ fix: Fix, at now: MonotonicTime? = nil) -> [Event] {
     latest = fix.place
     guard let request else { return [.deliver([fix])] }
@@ -122,10 +119,9 @@ package struct DeferredUpdates: Sendable {
     return release()
   }
 
-  /// When ``advance(to:)`` ends the request.
+  /// The time at which ``advance(to:)`` ends the request.
   package var deadline: MonotonicTime? { request?.deadline }
 
-  /// Receives the time.
   package mutating func advance(to now: MonotonicTime) -> [Event] {
     startTimeout(at: now)
     guard let deadline, now >= deadline else { return [] }

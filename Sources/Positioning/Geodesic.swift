@@ -2,29 +2,29 @@ internal import RealModule
 
 /// The shortest line between two places on the WGS 84 ellipsoid.
 ///
-/// The method is that of C. F. F. Karney, "Algorithms for geodesics", Journal of Geodesy 87, 43–55, 2013
-/// (<https://doi.org/10.1007/s00190-012-0578-z>), with the series to the sixth order; numbers in parentheses are those
-/// of the paper's equations. It holds for every pair of places, within 0.1 µm of GeographicLib's lengths. Neither
-/// problem allocates memory.
+/// The method is C. F. F. Karney, "Algorithms for geodesics", Journal of Geodesy 87, 43–55, 2013
+/// (<https://doi.org/10.1007/s00190-012-0578-z>), with the series to the sixth order; numbers in
+/// parentheses are the paper's equations. It is valid for every pair of places, and agrees with
+/// GeographicLib's lengths within 0.1 µm. Neither problem allocates memory.
 package struct Geodesic: Hashable, Sendable, BitwiseCopyable {
   package let start: Coordinate
   package let end: Coordinate
-  /// The length in meters, which is negative only where ``direct(from:toward:meters:)`` was given such a length.
+  /// The length in meters; negative only if ``direct(from:toward:meters:)`` received such a length.
   package let meters: Double
-  /// The direction of the line at its start, in degrees clockwise from true north, at least 0 and less than 360. At a
-  /// pole, north is along the meridian of the place's longitude.
+  /// The direction at the start, in degrees clockwise from true north, in 0..<360. At a pole, north
+  /// is along the meridian of the place's longitude.
   package let startAzimuth: Double
-  /// The direction of the line at its end, forward, in the same form.
+  /// The forward direction at the end, in the same form.
   package let endAzimuth: Double
 
   /// Returns the shortest line from one place to another: the inverse problem (sections 4 and 5).
   ///
-  /// Both azimuths are 0 where the places coincide. Where several lines are the shortest, the result is one of them.
+  /// Both azimuths are 0 if the places coincide. Of several shortest lines, it returns one.
   package static func inverse(from start: Coordinate, to end: Coordinate) -> Geodesic {
     let isOnePole = abs(start.latitude) == 90 && start.latitude == end.latitude
     guard start != end, !isOnePole else { return Geodesic(nowhereFrom: start, to: end) }
 
-    // The longitudes' difference from 0 to 180, and what is lost in its last digit.
+    // The difference of the longitudes, from 0 to 180, and its rounding error.
     let sum = end.longitude - start.longitude
     let back = sum - end.longitude
     let lost = (end.longitude - (sum - back)) - (start.longitude + back)
@@ -58,10 +58,8 @@ package struct Geodesic: Hashable, Sendable, BitwiseCopyable {
       endAzimuth: azimuth(isSwapped ? alpha1 : alpha2))
   }
 
-  /// Returns the line that leaves a place with an azimuth in degrees and has a length in meters: the direct problem
-  /// (section 2).
-  ///
-  /// Any finite azimuth and length are valid. The line ends where it starts if one of them is not finite.
+  /// Returns the line from a place with an azimuth in degrees and a length in meters: the direct
+  /// problem (section 2). If one of them is not finite, the line ends at its start.
   package static func direct(
     from start: Coordinate, toward azimuth: Double, meters: Double
   ) -> Geodesic {
@@ -116,20 +114,20 @@ extension Coordinate {
     Geodesic.inverse(from: self, to: other).meters
   }
 
-  /// Returns the place that lies a number of meters away, in a direction in degrees clockwise from true north; the
-  /// same place if one of them is not finite.
+  /// Returns the place at a distance in meters, in degrees clockwise from true north. If one of
+  /// them is not finite, returns the same place.
   package func moved(_ meters: Double, toward azimuth: Double) -> Coordinate {
     Geodesic.direct(from: self, toward: azimuth, meters: meters).end
   }
 }
 
-/// The inverse problem for a first place that lies south of the equator, and no closer to it than the second, which
-/// lies east of the first or on its meridian.
+/// The inverse problem for a first place south of the equator, and no closer to it than the second,
+/// which lies east of the first or on its meridian.
 private struct InverseProblem {
   /// The reduced latitudes.
   private let beta1: Angle
   private let beta2: Angle
-  /// The difference of the longitudes, and what it lacks to half a turn, in radians.
+  /// The difference of the longitudes, and its supplement to half a turn, in radians.
   private let longitude: Angle
   private let radians: Double
   private let supplement: Double
@@ -157,8 +155,9 @@ private struct InverseProblem {
   /// Finds the azimuths, and returns the distance in meters.
   mutating func solve() -> Double { alongMeridian() ?? alongEquator() ?? acrossShort() ?? across() }
 
-  /// A line that is on one meridian, or over a pole: it heads for the second's longitude and arrives northward. It is
-  /// the shortest unless a point that is conjugate to the first lies on it: then its reduced length is negative.
+  /// Returns the length of a line along a meridian or over a pole, which heads for the second
+  /// longitude and arrives northward. It is the shortest unless a point on it is conjugate to the
+  /// first, which makes its reduced length negative.
   private mutating func alongMeridian() -> Double? {
     guard beta1.cos == Angle.tiny || longitude.sin == 0 else { return nil }
     (alpha1, alpha2) = (longitude, Angle(sin: 0, cos: 1))
@@ -176,7 +175,7 @@ private struct InverseProblem {
     return Ellipsoid.a * radians
   }
 
-  /// Starts with the great circle of the auxiliary sphere (48–51), which is all that a short line needs.
+  /// Starts with the great circle of the auxiliary sphere (48–51), which suffices for a short line.
   private mutating func acrossShort() -> Double? {
     let difference = Angle(
       sin: beta2.sin * beta1.cos - beta2.cos * beta1.sin,
@@ -215,8 +214,8 @@ private struct InverseProblem {
     return nil
   }
 
-  /// Starts with the solution of the astroid problem, in coordinates with the point opposite to the first at the origin,
-  /// and its cut locus from x = −1 to 0 (52–57).
+  /// Starts with the solution of the astroid problem. The origin of its coordinates is opposite to
+  /// the first place, and the cut locus extends from x = −1 to 0 (52–57).
   private mutating func startNearlyAntipodal(sum: Double) {
     let epsilon = Integral.epsilon(sine: abs(beta1.sin))
     let scale = Ellipsoid.f * beta1.cos * Integral.longitude(epsilon).mean * .pi
@@ -234,8 +233,8 @@ private struct InverseProblem {
     }
   }
 
-  /// Returns the positive root of μ⁴ + 2μ³ + (1 − x² − y²)μ² − 2y²μ − y² = 0 (55), by Ferrari's method, with each sum
-  /// in the form that does not cancel (appendix B).
+  /// Returns the positive root of μ⁴ + 2μ³ + (1 − x² − y²)μ² − 2y²μ − y² = 0 (55) by Ferrari's
+  /// method, with each sum in the form without cancellation (appendix B).
   private static func astroid(_ x: Double, _ y: Double) -> Double {
     let (p, q) = (x * x, y * y)
     let r = (p + q - 1) / 6
@@ -257,9 +256,9 @@ private struct InverseProblem {
     return uv / ((uv + w * w).squareRoot() + w)
   }
 
-  /// Varies the azimuth at the first place until the line meets the second's parallel at its longitude: Newton's
-  /// method, and bisection where a step leaves the bracket or 20 steps did not suffice. It ends after at most 83 steps;
-  /// two to four are usual.
+  /// Varies the first azimuth until the line meets the second parallel at its longitude, by
+  /// Newton's method, and by bisection outside the bracket or after 20 steps: usually 2 to 4 steps,
+  /// at most 83.
   private mutating func across() -> Double {
     var low = Angle(sin: Angle.tiny, cos: 1)
     var high = Angle(sin: Angle.tiny, cos: -1)
@@ -294,10 +293,10 @@ private struct InverseProblem {
     }
   }
 
-  /// Returns the line with the azimuth ``alpha1`` up to the second's latitude, and how far east of the second it ends,
-  /// in radians; sets ``alpha2``.
+  /// Returns the line with the azimuth ``alpha1`` to the second latitude, and the radians from the
+  /// second place eastward to its end; sets ``alpha2``.
   private mutating func lineOfAzimuth() -> (line: Line, miss: Double) {
-    // An equatorial line is not determined by its azimuth: it is taken as one that goes slightly south.
+    // An equatorial line is not determined by its azimuth: treat it as slightly southward.
     if beta1.sin == 0 && alpha1.cos == 0 { alpha1.cos = -Angle.tiny }
     let alpha0 = Angle(azimuth: alpha1, at: beta1)
     let isOneLatitude = beta2.cos == beta1.cos
@@ -324,7 +323,7 @@ private struct InverseProblem {
     return (line, (omega12 - self.longitude).radians - Ellipsoid.f * alpha0.sin * longitude)
   }
 
-  /// Returns the change of the longitude of the line's end with the azimuth at the first place (46).
+  /// Returns the derivative of the longitude of the line's end by the first azimuth (46).
   private func change(_ line: Line) -> Double {
     let f1 = 1 - Ellipsoid.f
     return alpha2.cos == 0
@@ -342,7 +341,7 @@ private struct InverseProblem {
       - sigma1.cos * sigma2.cos * excess
   }
 
-  /// √(1 + k² sin² σ).
+  /// Returns √(1 + k² sin² σ).
   private func stretch(_ beta: Angle) -> Double {
     (1 + Ellipsoid.ePrime2 * beta.sin * beta.sin).squareRoot()
   }

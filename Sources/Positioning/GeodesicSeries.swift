@@ -1,6 +1,6 @@
 internal import RealModule
 
-/// The ellipsoid of WGS 84 (NGA.STND.0036, 2014) and what is derived from it (1–4).
+/// The ellipsoid of WGS 84 (NGA.STND.0036, 2014) and its derived constants (1–4).
 enum Ellipsoid {
   /// The equatorial radius in meters.
   static var a: Double { 6_378_137 }
@@ -16,12 +16,12 @@ enum Ellipsoid {
   static var ePrime2: Double { e2 / ((1 - f) * (1 - f)) }
 }
 
-/// An angle as the point of a plane, of any distance from the origin: precise in every direction.
+/// An angle as a point of a plane at any distance from the origin, precise in every direction.
 struct Angle {
   var sin: Double
   var cos: Double
 
-  /// A number that is not 0, and whose square is not.
+  /// A small number whose square is not 0.
   static var tiny: Double { 0x1p-511 }
 
   init(sin: Double, cos: Double) {
@@ -31,8 +31,8 @@ struct Angle {
 
   init(radians: Double) { self.init(sin: .sin(radians), cos: .cos(radians)) }
 
-  /// Creates an angle in degrees, with what is to be added to it: exact at each multiple of 90. An angle of less than
-  /// 2⁻⁵⁷ degrees from there is rounded, so that nothing underflows.
+  /// Creates an angle of some degrees plus a correction, exact at each multiple of 90. An angle
+  /// within 2⁻⁵⁷ degrees of one is rounded, to avoid underflow.
   init(degrees: Double, and more: Double = 0) {
     let turned = degrees.remainder(dividingBy: 360)
     let quarter = (turned / 90).rounded()
@@ -47,14 +47,14 @@ struct Angle {
     }
   }
 
-  /// Creates the reduced latitude of a latitude in degrees (6), whose cosine is positive at the poles too.
+  /// Creates the reduced latitude of a latitude in degrees (6). Its cosine is always positive.
   init(reducedLatitude latitude: Double) {
     let angle = Angle(degrees: latitude)
     self = Angle(sin: (1 - Ellipsoid.f) * angle.sin, cos: angle.cos).normalized
     cos = max(cos, Self.tiny)
   }
 
-  /// Creates the azimuth at the equator of the line that has an azimuth at a reduced latitude (5, 10).
+  /// Creates the equatorial azimuth of the line with an azimuth at a reduced latitude (5, 10).
   init(azimuth alpha: Angle, at beta: Angle) {
     self.init(sin: alpha.sin * beta.cos, cos: .hypot(alpha.cos, alpha.sin * beta.sin))
   }
@@ -64,12 +64,12 @@ struct Angle {
     return Angle(sin: sin / radius, cos: cos / radius)
   }
 
-  /// The angle, which lies from 0 to half a turn but for rounding, with a sine that is not negative, nor −0.
+  /// The angle, which is in 0...π up to rounding, with a sine that is neither negative nor −0.
   var upward: Angle { Angle(sin: max(0, sin) + 0, cos: cos) }
 
   var radians: Double { .atan2(y: sin, x: cos) }
 
-  /// The angle in degrees from −180 to 180; exact at each multiple of 90.
+  /// The angle in degrees from −180 to 180, exact at each multiple of 90.
   var degrees: Double {
     if abs(sin) > abs(cos) {
       let fromPole = Double.atan2(y: cos, x: abs(sin)) * 180 / .pi
@@ -80,7 +80,7 @@ struct Angle {
     return sin < 0 ? -folded : folded
   }
 
-  /// The angle in degrees, at least 0 and less than 360.
+  /// The angle in degrees, in 0..<360.
   var azimuth: Double {
     let degrees = degrees
     let turned = degrees < 0 ? degrees + 360 : degrees
@@ -100,14 +100,14 @@ struct Angle {
   }
 }
 
-/// An integral along a geodesic, of the form A·(σ + Σ Cₗ sin 2lσ), l = 1 … 6, with coefficients in powers of ε.
+/// An integral along a geodesic, A·(σ + Σ Cₗ sin 2lσ), l = 1 … 6, with coefficients in powers of ε.
 struct Integral {
   /// A, the mean growth.
   var mean: Double
   /// C₁ to C₆.
   private var amplitudes: SIMD8<Double>
 
-  /// Returns the integral from one point to another; `arc` is the angle between them in radians.
+  /// Returns the integral between two points; `arc` is the angle between them in radians.
   func callAsFunction(from sigma1: Angle, to sigma2: Angle, arc: Double) -> Double {
     mean * (arc + (waves(sigma2) - waves(sigma1)))
   }
@@ -122,10 +122,10 @@ struct Integral {
     return 2 * sigma.sin * sigma.cos * sum
   }
 
-  /// Returns ε, the parameter of the series, for the azimuth at the equator (9, 16).
+  /// Returns the series parameter ε for the azimuth at the equator (9, 16).
   static func epsilon(_ alpha0: Angle) -> Double { epsilon(sine: alpha0.cos) }
 
-  /// Returns ε for the sine of the reduced latitude that the line reaches.
+  /// Returns ε for the sine of the greatest reduced latitude of the line.
   static func epsilon(sine: Double) -> Double {
     let k2 = Ellipsoid.ePrime2 * sine * sine
     return k2 / (2 * (1 + (1 + k2).squareRoot()) + k2)
@@ -195,7 +195,7 @@ struct Integral {
       0)
   }
 
-  /// Creates an integral of the factors of ε, ε² … ε⁶.
+  /// Creates an integral from the factors of ε, ε² … ε⁶.
   private init(
     mean: Double, _ e: Double, _ c1: Double, _ c2: Double, _ c3: Double, _ c4: Double, _ c5: Double,
     _ c6: Double

@@ -1,69 +1,68 @@
 internal import Clocks
 
-/// What fixes say of one circle while its state is open. Distances are to the boundary, in meters, negative inside.
+/// The evidence of fixes about a circle that is open. Distances are in meters, negative inside.
 struct GeofenceEvidence: Sendable {
-  /// What a fix says of a circle.
+  /// The evidence of one fix about the circle.
   struct Look {
     var time: MonotonicTime
-    /// The seconds since the fix before.
+    /// The seconds since the previous fix.
     var interval: Double
     var distanceOutside: Double
-    /// In meters, 68 %.
+    /// The radius of 68 %, in meters.
     var accuracy: Double
-    /// How much the fix speaks against jitter, by ``JitterTest``.
+    /// The evidence of the fix against jitter, by ``JitterTest``.
     var againstJitter: SIMD8<Double>
-    /// Of the path through the fixes, in meters per second.
+    /// The speed along the path of the fixes, in meters per second.
     var speed: Double
-    /// How much the way before the fix speaks against jitter.
+    /// The evidence of the way before the fix against jitter.
     var way: SIMD8<Double>
   }
 
-  /// The logarithm of the likelihood ratio from which the fixes, with the way to the boundary, are no jitter: 9 million.
+  /// The least logarithm of the likelihood ratio of a path to jitter: a ratio of 9 million.
   private static let noJitter = 16.0
-  /// The same of a receiver that stays: slow jitter looks much like it.
+  /// The same for a receiver that stays, which slow jitter resembles.
   private static let noSlowJitter = 40.0
-  /// How far the logarithm falls at most, so that who stood at an edge for long can move on.
+  /// The least logarithm, which lets a receiver that stayed at an edge for long move on.
   private static let least = SIMD8<Double>(repeating: -4)
-  /// How long it may take until an error is forgotten, in seconds.
+  /// The longest time in which an error is forgotten, in seconds.
   private static let correlation = 60.0
-  /// The same of jitter.
+  /// The same for jitter.
   private static let jitterCorrelation = 300.0
   /// The shortest stay that decides, in seconds.
   private static let shortestStay = 60.0
   /// The seconds of fixes that determine a first state.
   private static let firstLook = 8.0
-  /// How long a stay is remembered, in seconds.
+  /// The time for which a stay is remembered, in seconds.
   private static let longestStay = 1800.0
 
   private(set) var start: MonotonicTime
   private(set) var fixes = 0
   private(set) var last: Look
   private var weight = 0.0
-  /// The seconds that the mean is over.
+  /// The seconds in the mean.
   private var duration = 0.0
   private var mean = 0.0
   private var squares = 0.0
   /// The mean of the last minute.
   private var recent = 0.0
   private var accuracy = 0.0
-  /// How much all fixes speak against jitter, and how much the way to the boundary and the fixes that move do.
+  /// The evidence against jitter of all fixes, and of the way and the fixes that move.
   private var againstJitter = SIMD8<Double>.zero
   private var travel = SIMD8<Double>.zero
-  /// The fixes in succession, up to the last one, that lie clearly beyond.
+  /// The latest consecutive fixes that lie clearly beyond.
   private var clear: (fixes: Int, side: GeofenceState, start: MonotonicTime)?
 
-  /// The number of fixes that lie beyond by their accuracy, by the side.
+  /// The number of fixes on each side that lie beyond by their accuracy.
   private var beyond = (inside: 0, outside: 0)
 
-  /// The side on which the mean of the fixes lies.
   var side: GeofenceState { mean < 0 ? .inside : .outside }
 
   init(_ look: Look) {
     (start, last, travel) = (look.time, look, look.way)
   }
 
-  /// The first state that the fixes since ``start`` allow: two at least, whose mean lies beyond the boundary by more than
-  /// their accuracy, as does the last one. `nil` where they allow none yet.
+  /// The first state that the fixes since ``start`` allow: they last 8 s, two of them and the last
+  /// lie beyond the boundary by their accuracy, and their mean by 1.5 times the accuracy.
   var firstState: GeofenceState? {
     guard (side == .inside ? beyond.inside : beyond.outside) >= 2,
       last.time.seconds(since: start) >= Self.firstLook,
@@ -72,9 +71,7 @@ struct GeofenceEvidence: Sendable {
     return side
   }
 
-  /// Adds a fix.
-  ///
-  /// - Returns: The side that is now decided, and by which rule.
+  /// Adds a fix, and returns the side if it is now decided, with the rule that decided.
   mutating func add(_ look: Look) -> (side: GeofenceState, rule: GeofenceTransition.Rule)? {
     last = look
     fixes += 1
@@ -93,16 +90,16 @@ struct GeofenceEvidence: Sendable {
     return isStay ? (side, .stay) : nil
   }
 
-  /// Whether the fixes are a path, and lie beyond by their accuracy: those of the last minute in the mean by 1.5 of
+  /// Whether the fixes are a path, and lie beyond by their accuracy, the last minute's by 1.5 of
   /// it.
   private var isPath: Bool {
     fixes >= 3 && last.speed >= JitterTest.walk && travel.min() >= Self.noJitter
       && side(beyond: last.accuracy) == side && recent * mean > 0 && abs(recent) >= 1.5 * accuracy
   }
 
-  /// Whether the receiver stays beyond: the mean lies there by twice the mean accuracy, and by seven times the
-  /// standard error that the spread of the fixes has when they are correlated; and the fixes are no jitter, or the
-  /// mean lies farther than jitter reaches.
+  /// Whether the receiver stays beyond: the mean lies there by twice the mean accuracy, and by
+  /// seven times the standard error that the spread of correlated fixes has. In addition, the fixes
+  /// are not jitter, or the mean lies farther than jitter reaches.
   private var isStay: Bool {
     guard duration >= Self.shortestStay, fixes >= 16 else { return false }
     let spread = max((squares / weight).squareRoot(), accuracy / 2)
@@ -122,7 +119,7 @@ struct GeofenceEvidence: Sendable {
     let share = max(step, 0.01)
     var difference = look.distanceOutside - mean
     if weight > 0, abs(difference) > 5 * max(JitterTest.jitter, look.accuracy) {
-      // It has moved on.
+      // The receiver has moved on.
       (weight, squares, duration, mean, difference) = (0, 0, 0, look.distanceOutside, 0)
     }
     weight += share
@@ -137,7 +134,7 @@ struct GeofenceEvidence: Sendable {
     againstJitter = pointwiseMax(againstJitter + ratios, Self.least)
     travel = pointwiseMax(
       travel + JitterTest.travel(ratios, speed: look.speed), Self.least)
-    // Who travels does not come back.
+    // A receiver that travels does not come back.
     if let lastSide = side(beyond: look.accuracy), lastSide != side {
       travel = pointwiseMin(travel, .zero)
     }
@@ -151,7 +148,7 @@ struct GeofenceEvidence: Sendable {
     if clear?.side == side { clear?.fixes += 1 } else { clear = (1, side, look.time) }
   }
 
-  /// The side on which the last fix lies beyond doubt; `nil` if it is open.
+  /// The side on which the last fix lies beyond doubt, if any.
   var sureSideOfLast: GeofenceState? { side(beyond: 2 * last.accuracy) }
 
   private func side(beyond margin: Double) -> GeofenceState? {

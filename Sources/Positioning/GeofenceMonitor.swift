@@ -1,37 +1,36 @@
 package import Clocks
 internal import HeapModule
 
-/// The states of circles: a state machine that is given fixes and the time, and returns what changed.
+/// The states of circles: a state machine that receives fixes and times, and returns the changes.
 ///
-/// It owns no clock. A boundary counts as crossed by one of four rules, each with a hysteresis from the accuracy of
-/// the fixes (the radius that holds the place with 68 %):
+/// A boundary counts as crossed by one of four rules, each with a hysteresis from the accuracy of
+/// the fixes (the radius that contains the place with 68 %):
 ///
-/// - clear: two fixes lie beyond it by three times their accuracy and by at least 180 m, which is six times the
-///   jitter of 30 m that any receiver may have indoors, whatever accuracy it states;
-/// - travel: the fixes since the first beyond it, three at least, are those of a receiver that moves, at 0.5 m/s or
-///   more, and with the way to the boundary, which counts e⁸ at most, are e¹⁶ times as likely as by jitter of a receiver
-///   that stands still (``JitterTest``); the last one
-///   lies beyond by its accuracy, and the mean of the last minute by 1.5 of it;
-/// - stay: the mean of the fixes since then, at least sixteen in at least 60 s, lies beyond by twice their accuracy,
-///   and by seven standard errors, which are taken from the spread of the fixes as if each error lasted a minute;
-///   and either the fixes are e⁴⁰ times as likely as by jitter, or the mean lies beyond by four standard errors of
-///   jitter that lasts five minutes;
-/// - silence: the last fix lies beyond by twice its accuracy, and none came since for 300 s or three intervals of
-///   fixes: a source that reports movements only.
+/// - clear: two fixes lie beyond it by three times their accuracy and by at least 180 m, which is
+///   six times the jitter of 30 m that any receiver may have indoors, whatever accuracy it states;
+/// - travel: the fixes since the first one beyond it, at least three, move at 0.5 m/s or more. With
+///   the way to the boundary, which counts e⁸ at most, they are e¹⁶ times as likely as the jitter
+///   of a still receiver (``JitterTest``). The last one lies beyond by its accuracy, and the mean
+///   of the last minute by 1.5 times the accuracy;
+/// - stay: the mean of the fixes since then, at least sixteen in at least 60 s, lies beyond by
+///   twice their accuracy, and by seven standard errors, from the spread of the fixes as if each
+///   error lasted a minute. In addition, either the fixes are e⁴⁰ times as likely as jitter, or the
+///   mean lies beyond by four standard errors of jitter that lasts five minutes;
+/// - silence: the last fix lies beyond by twice its accuracy, and none came since for 300 s or
+///   three intervals of fixes. This serves sources that report only movements.
 ///
-/// One fix that another follows never crosses a boundary alone. The first state is determined by the same rules, by
-/// silence after ten seconds, and by the fixes of eight seconds whose mean lies beyond by 1.5 times their accuracy: it is
-/// corrected, and nothing is crossed, where a stay proves it wrong.
+/// One fix with a successor never crosses a boundary alone. The first state is determined by the
+/// same rules, by silence after ten seconds, and by the fixes of eight seconds whose mean lies
+/// beyond by 1.5 times their accuracy. If a stay refutes it, it is corrected without a crossing.
 ///
-/// A circle that is decided cannot change before the receiver has moved by its distance to the boundary. So circles
-/// lie in a heap by the reading of an ``Odometer`` at which that may be, and a fix costs a look at those whose
-/// reading is reached, each with two steps in the heap, beside those that are open: not determined, or with fixes
-/// on the other side. While the receiver moves toward a circle the distance halves from look to look, so a circle
-/// that lies D away costs about log₂(D / 180 m) looks on the way there.
+/// A decided circle cannot change before the receiver has moved by its distance to the boundary, so
+/// circles lie in a heap by the reading of an ``Odometer`` at which this can happen. A fix costs
+/// one look at each circle whose reading is reached, with two heap operations, and at each open
+/// circle: not determined, or with fixes on the other side. The distance to an approached circle
+/// halves from look to look, so D meters cost about log₂(D / 180 m) looks.
 ///
 /// Memory is bounded by ``Configuration/maximumRegions`` (about 500 bytes each).
 package struct GeofenceMonitor: Sendable {
-  /// The settings of a monitor.
   package struct Configuration: Sendable {
     /// The most circles at once.
     package var maximumRegions = 16384
@@ -39,21 +38,21 @@ package struct GeofenceMonitor: Sendable {
     package init() {}
   }
 
-  /// How late a fix is given without a loss of accuracy, in seconds.
+  /// The age of a fix without loss of accuracy, in seconds.
   private static let freeAge = 2.0
-  /// The accuracy that is believed at most, in meters: receivers do not know the error of their own model.
+  /// The best accuracy that is believed, in meters: receivers do not know their whole error.
   private static let bestAccuracy = 3.0
-  /// How long one fix without a successor waits until it determines a first state, in seconds.
+  /// The wait, in seconds, after which one fix determines a first state.
   private static let firstSilence = 10.0
-  /// How long it waits at least until it crosses a boundary, in seconds: longer than most tunnels take.
+  /// The least such wait for a crossing, in seconds: longer than most tunnels take.
   private static let silence = 300.0
 
   package let configuration: Configuration
-  /// The number of fixes that were ignored because they were not later than the latest.
+  /// The number of ignored fixes that were not later than the latest.
   package private(set) var lateFixes = 0
-  /// The number of fixes that were ignored because their accuracy is no number of meters.
+  /// The number of ignored fixes whose accuracy was not valid.
   package private(set) var invalidFixes = 0
-  /// The number of looks at circles so far, each with one geodesic.
+  /// The number of looks at circles, each with one geodesic.
   package private(set) var looks = 0
 
   private struct Record: Sendable {
@@ -61,18 +60,16 @@ package struct GeofenceMonitor: Sendable {
     var state: GeofenceState
     /// Whether the state was determined, not only assumed.
     var isDetermined = false
-    /// Whether the state was determined by a few fixes alone, and none of the rules has confirmed it: a stay that proves it
-    /// wrong was no crossing.
+    /// Whether a few fixes determined the state without confirmation. A stay can correct it.
     var isProvisional = false
     var since: MonotonicTime?
-    /// `nil` where the state is decided and no fix speaks against it.
+    /// `nil` while the state is decided and no fix contradicts it.
     var evidence: GeofenceEvidence?
-    /// Differs from that of every other circle, also of one that had this place before; 0 after the circle was
-    /// removed.
+    /// Unique among circles, including previous ones at this place; 0 after removal.
     var serial: UInt32
   }
 
-  /// A circle that is not looked at before the odometer has a reading.
+  /// A circle that needs no look before a reading of the odometer.
   private struct Entry: Comparable, Sendable {
     var reading: Double
     var place: Int32
@@ -83,7 +80,7 @@ package struct GeofenceMonitor: Sendable {
     }
   }
 
-  /// A circle that is looked at with each fix.
+  /// A circle that each fix looks at.
   private struct Open: Sendable {
     var place: Int32
     var serial: UInt32
@@ -97,7 +94,7 @@ package struct GeofenceMonitor: Sendable {
   private var jitterTest = JitterTest()
   private var resting = Heap<Entry>()
   private var open: [Open] = []
-  /// What all fixes so far say of the circles whose state is provisional.
+  /// The evidence of all fixes about the circles with provisional states.
   private var provisional: [Int32: GeofenceEvidence] = [:]
   private var now: MonotonicTime?
   private var last: (time: MonotonicTime, place: Coordinate, accuracy: Double, interval: Double)?
@@ -112,14 +109,10 @@ package struct GeofenceMonitor: Sendable {
 
   // MARK: Circles
 
-  /// Adds a circle; one with the same identifier is replaced, and its state starts anew.
+  /// Adds a circle with an assumed state, such as that before a restart, or replaces one.
   ///
-  /// The first determination of its state is always reported. If the state was assumed and proves wrong, so is the
-  /// crossing, before it.
+  /// The first determination is always reported, after a crossing if it refutes the assumption.
   ///
-  /// - Parameters:
-  ///   - region: The circle.
-  ///   - state: The state that it is assumed to have, such as before a restart.
   /// - Throws: ``GeofenceError/tooMany(limit:)``.
   package mutating func add(
     _ region: CircularRegion, assuming state: GeofenceState = .unknown
@@ -141,9 +134,7 @@ package struct GeofenceMonitor: Sendable {
     open.append(Open(place: place, serial: serials))
   }
 
-  /// Removes a circle.
-  ///
-  /// - Returns: The circle; `nil` if there was none.
+  /// Removes and returns a circle.
   @discardableResult
   package mutating func remove(_ identifier: String) -> CircularRegion? {
     guard let place = places.removeValue(forKey: identifier) else { return nil }
@@ -155,7 +146,7 @@ package struct GeofenceMonitor: Sendable {
     return records[Int(place)].region
   }
 
-  /// Drops what is left of removed circles once it outnumbers the others.
+  /// Drops the entries of removed circles once they outnumber the others.
   private mutating func tidy() {
     if open.count > 2 * places.count + 64 {
       open.removeAll { records[Int($0.place)].serial != $0.serial }
@@ -164,7 +155,7 @@ package struct GeofenceMonitor: Sendable {
     resting = Heap(resting.unordered.filter { records[Int($0.place)].serial == $0.serial })
   }
 
-  /// Returns what is known of a circle; `nil` if it is not monitored.
+  /// Returns the state of a circle; `nil` if it is not monitored.
   package func status(of identifier: String) -> GeofenceStatus? {
     guard let place = places[identifier] else { return nil }
     let record = records[Int(place)]
@@ -173,13 +164,13 @@ package struct GeofenceMonitor: Sendable {
       since: record.since)
   }
 
-  /// What is known of each circle, by identifier: to be stored, and to be added again with the state.
+  /// The states of all circles, by identifier: to be stored, and added again later.
   package var statuses: [GeofenceStatus] {
     identifiers.compactMap(status)
   }
 
-  /// Returns the determination of a circle's present state; `nil` if there is no such circle, or if its state is
-  /// not determined yet: then the determination that is to come is the answer.
+  /// Returns the determination of a circle's current state; `nil` if there is no such circle, or
+  /// while its first determination is still to come.
   package func requestState(of identifier: String) -> GeofenceTransition? {
     guard let place = places[identifier], let last, let now else { return nil }
     let record = records[Int(place)]
@@ -193,10 +184,8 @@ package struct GeofenceMonitor: Sendable {
 
   // MARK: Fixes and time
 
-  /// Advances to a moment.
-  ///
-  /// - Parameter time: The moment now; an earlier one is taken as the latest.
-  /// - Returns: What the absence of fixes decided before then.
+  /// Advances to a moment, and returns the changes that the absence of fixes decided before it. A
+  /// moment before the latest one counts as the latest.
   package mutating func advance(to time: MonotonicTime) -> [GeofenceTransition] {
     now = max(now ?? time, time)
     guard let due = deadline, let now, due <= now else { return [] }
@@ -214,16 +203,13 @@ package struct GeofenceMonitor: Sendable {
     return Self.ordered(transitions)
   }
 
-  /// Returns when ``advance(to:)`` next has something to report, unless a fix comes before; `nil` if nothing is
-  /// due.
+  /// Returns the time at which ``advance(to:)`` next has a report if no fix comes before.
   package func nextDeadline() -> MonotonicTime? { deadline }
 
-  /// Receives a fix, and advances to its time.
+  /// Receives a fix, advances to its time, and returns all changes.
   ///
-  /// A fix that is not later than the latest one is ignored and counted. One that is older than the moment that the
-  /// monitor was advanced to is as inaccurate as the receiver may have moved since.
-  ///
-  /// - Returns: What the absence of fixes decided until then, and what the fix decided.
+  /// A fix that is not later than the latest one is ignored and counted. A fix older than the last
+  /// moment loses as much accuracy as the receiver may have moved since.
   package mutating func receive(_ fix: Fix) -> [GeofenceTransition] {
     guard fix.horizontalAccuracy >= 0, fix.horizontalAccuracy < .infinity else {
       invalidFixes += 1
@@ -258,13 +244,13 @@ package struct GeofenceMonitor: Sendable {
       let look = look(at: record.region)
       if record.evidence == nil { record.evidence = GeofenceEvidence(look) }
       var decision = record.evidence?.add(look)
-      // Against a provisional state, a path must lead farther than jitter that looks like one.
+      // Against a provisional state, a path must lead farther than jitter that resembles one.
       if decision?.rule == .travel, record.isProvisional,
         abs(look.distanceOutside) < 2 * JitterTest.jitter
       {
         decision = nil
       }
-      // An assumption is not refuted by a few fixes, and needs none to hold.
+      // An assumption needs no few fixes to hold, and a few do not refute it.
       guard decision == nil, record.state == .unknown, let side = record.evidence?.firstState
       else {
         if let rule = decision?.rule, rule != .stay { record.isProvisional = false }
@@ -279,7 +265,7 @@ package struct GeofenceMonitor: Sendable {
     return transitions
   }
 
-  /// Has the rules confirm or correct the provisional states.
+  /// Confirms or corrects the provisional states by the rules.
   private mutating func confirm(
     at moment: MonotonicTime, _ look: (CircularRegion) -> GeofenceEvidence.Look,
     report: (GeofenceTransition) -> Void
@@ -308,7 +294,7 @@ package struct GeofenceMonitor: Sendable {
     }
   }
 
-  /// Looks at each open circle, and closes those that are decided without evidence for another state.
+  /// Looks at each open circle, and closes the decided ones without evidence for the other state.
   private mutating func look(
     _ decide: (inout Record) -> (
       time: MonotonicTime, side: GeofenceState, rule: GeofenceTransition.Rule
@@ -344,13 +330,13 @@ package struct GeofenceMonitor: Sendable {
     tidy()
   }
 
-  /// Returns when a fix without a successor decides.
+  /// Returns the time at which a fix without a successor decides.
   private static func end(of evidence: GeofenceEvidence, isDetermined: Bool) -> MonotonicTime {
     let seconds = isDetermined ? max(silence, 3 * evidence.last.interval) : firstSilence
     return evidence.last.time.advanced(by: Int64(min(seconds, 1e9) * 1e9))
   }
 
-  /// Gives a circle its state.
+  /// Sets the state of a circle.
   private mutating func settle(
     _ place: Int,
     _ decision: (time: MonotonicTime, side: GeofenceState, rule: GeofenceTransition.Rule),
@@ -359,7 +345,7 @@ package struct GeofenceMonitor: Sendable {
     let record = records[place]
     guard let evidence = record.evidence else { return }
     guard !record.isDetermined || decision.side != record.state else {
-      // What spoke for the other side is outweighed.
+      // The evidence for the other side is outweighed.
       records[place].evidence = nil
       return
     }
@@ -396,9 +382,9 @@ package struct GeofenceMonitor: Sendable {
 
   // MARK: The nearest boundary
 
-  /// Returns the distance to the nearest boundary that could be crossed, in meters, by the last fix; `nil` before
-  /// the first fix and without circles. It is 0 while a circle is open. It may be less than the true distance where
-  /// more than sixteen circles must be looked at to know it.
+  /// Returns the distance in meters from the last fix to the nearest boundary that can be crossed;
+  /// `nil` before the first fix and without circles. It is 0 while a circle is open. It may be too
+  /// small if more than sixteen circles must be looked at.
   package mutating func nearestBoundary() -> Double? {
     guard let last, !places.isEmpty else { return nil }
     open.removeAll { records[Int($0.place)].serial != $0.serial }
@@ -427,12 +413,12 @@ package struct GeofenceMonitor: Sendable {
   }
 }
 
-/// What is known of a circle. Stored, it restores the monitor after a restart.
+/// The state of a circle. If stored, it restores the monitor after a restart.
 package struct GeofenceStatus: Sendable, Hashable, Codable {
   package let region: CircularRegion
   package let state: GeofenceState
   /// Whether the state was determined, not only assumed.
   package let isDetermined: Bool
-  /// When the state became what it is, on the line of this process; `nil` if it is only assumed.
+  /// The monotonic time of the last change; `nil` if the state is only assumed.
   package let since: MonotonicTime?
 }

@@ -1,25 +1,22 @@
 package import Clocks
 
-/// Where the receiver is with regard to a circle, as far as is known.
+/// The state of the receiver with regard to a circle.
 package enum GeofenceState: UInt8, Sendable, Hashable, Codable, CaseIterable {
-  /// Not determined yet.
   case unknown
   case inside
   case outside
 }
 
-/// A change of a circle: what happened, when and why.
+/// A change of a circle: its kind, time and reason.
 package struct GeofenceTransition: Sendable, Hashable, Codable {
-  /// The kinds of changes.
   package enum Change: Sendable, Hashable, Codable {
-    /// The boundary was crossed from outside.
+    /// The receiver crossed the boundary from outside.
     case enter
-    /// The boundary was crossed from inside.
+    /// The receiver crossed the boundary from inside.
     case exit
-    /// The state is now known for the first time since the circle was added, or was requested.
+    /// The state is known for the first time since the circle was added, or was requested.
     case determined(GeofenceState)
 
-    /// The state after the change.
     package var state: GeofenceState {
       switch self {
       case .enter: .inside
@@ -28,24 +25,20 @@ package struct GeofenceTransition: Sendable, Hashable, Codable {
       }
     }
 
-    /// Whether the boundary was crossed.
     package var isCrossing: Bool {
       if case .determined = self { false } else { true }
     }
   }
 
-  /// What happened.
   package let change: Change
-  /// When it was decided: the time of the fix that decided, or at which the wait for another fix ended.
+  /// The time of the fix that decided, or of the end of the wait for another fix.
   package let time: MonotonicTime
-  /// The circle's identifier.
   package let region: String
-  /// The state before; ``GeofenceState/unknown`` for the first determination of a circle without an assumed state.
+  /// The state before; ``GeofenceState/unknown`` at first unless a state was assumed.
   package let previous: GeofenceState
-  /// Why it happened.
   package let reason: Reason
 
-  /// Returns the transition under another identifier of the circle.
+  /// Returns the transition with another identifier.
   package func renamed(_ identifier: String) -> Self {
     Self(change: change, time: time, region: identifier, previous: previous, reason: reason)
   }
@@ -55,11 +48,11 @@ package struct GeofenceTransition: Sendable, Hashable, Codable {
     package let rule: Rule
     /// The distance from the last fix to the boundary, in meters: negative inside.
     package let distanceOutside: Double
-    /// The accuracy of that fix, as it was when the fix was received: the age of the fix is in it. In meters, 68 %.
+    /// The accuracy radius (68 %) of that fix at its reception, enlarged by its age, in meters.
     package let accuracy: Double
-    /// The seconds since the first fix that speaks for the change without one against it.
+    /// The seconds since the first of the uninterrupted fixes that support the change.
     package let dwell: Double
-    /// The number of those fixes.
+    /// The number of these fixes.
     package let fixes: Int
 
     package init(
@@ -70,17 +63,16 @@ package struct GeofenceTransition: Sendable, Hashable, Codable {
     }
   }
 
-  /// The rule that decided.
   package enum Rule: String, Sendable, Hashable, Codable, CaseIterable {
     /// Two fixes lie so far beyond the boundary that no jitter explains it.
     case clear
-    /// The fixes beyond the boundary are a path, which jitter would not make.
+    /// The fixes beyond the boundary are a path, unlike jitter.
     case travel
-    /// The receiver stays, and the mean of its fixes lies beyond the boundary by much more than their spread.
+    /// The receiver stays, and the mean of its fixes lies beyond by much more than their spread.
     case stay
     /// The last fix lies beyond the boundary, and none came since.
     case silence
-    /// The state was requested.
+    /// A client requested the state.
     case request
   }
 }

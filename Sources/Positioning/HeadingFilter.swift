@@ -1,7 +1,7 @@
 package import Clocks
 internal import RealModule
 
-/// How a device is held, as far as its compass is concerned.
+/// The orientation of a device, for its compass.
 package enum HeadingOrientation: String, Hashable, Sendable, Codable, CaseIterable {
   case unknown
   case portrait
@@ -13,8 +13,7 @@ package enum HeadingOrientation: String, Hashable, Sendable, Codable, CaseIterab
   case faceUp
   case faceDown
 
-  /// The direction that points ahead, in degrees clockwise from the top of the device; `nil` where the orientation
-  /// does not determine it.
+  /// The direction ahead, in degrees clockwise from the top of the device; `nil` if undetermined.
   package var offset: Double? {
     switch self {
     case .portrait: 0
@@ -26,9 +25,9 @@ package enum HeadingOrientation: String, Hashable, Sendable, Codable, CaseIterab
   }
 }
 
-/// The angle from true to magnetic north at one place and time.
+/// The angle from true to magnetic north at a place and time.
 package struct NorthDifference: Hashable, Sendable, Codable {
-  /// Degrees, positive where magnetic north lies east of true north.
+  /// Degrees, positive if magnetic north lies east of true north.
   package var declination: Double
   /// The standard deviation of ``declination``, in degrees.
   package var accuracy: Double
@@ -38,50 +37,46 @@ package struct NorthDifference: Hashable, Sendable, Codable {
     self.accuracy = accuracy
   }
 
-  /// Creates the angle of a magnetic field; `nil` near the magnetic poles, where a compass is useless.
+  /// Creates the angle of a magnetic field. Returns `nil` near the magnetic poles.
   package init?(_ field: MagneticField) {
     guard !field.isInBlackoutZone else { return nil }
     self.init(declination: field.declination, accuracy: field.declinationAccuracy)
   }
 }
 
-/// The direction that the device points to.
+/// The direction of the device.
 package struct Heading: Hashable, Sendable, Codable {
   package var time: MonotonicTime
   package var timestamp: WallClockTime
-  /// Degrees clockwise from magnetic north, at least 0 and less than 360.
+  /// Degrees clockwise from magnetic north, in 0..<360.
   package var magneticHeading: Double
-  /// Degrees clockwise from true north, at least 0 and less than 360; `nil` where the place is not known.
+  /// Degrees clockwise from true north, in 0..<360; `nil` if the place is unknown.
   package var trueHeading: Double?
-  /// The standard deviation, in degrees, of the heading, with that of the declination where there is a true
-  /// heading; `nil` where it is not known.
+  /// The standard deviation of the true heading, including the declination's, or else of the
+  /// magnetic heading, in degrees; `nil` if unknown.
   package var accuracy: Double?
   /// The magnetic field along the axes of the device, in microteslas.
   package var field: SIMD3<Double>?
 }
 
-/// The headings that a client of the heading service receives: the first one, then changes of at least the filter's
-/// angle from the one that was delivered last, and the first that has a true heading or has lost it.
+/// The headings for a client: the first one, changes by the filter's angle or more since the last
+/// delivery, and each one that gains or loses a true heading.
 package struct HeadingFilter: Hashable, Sendable {
   /// The least change, in degrees; `nil` delivers each reading.
   package var filter: Double?
   private var offset = 0.0
   private var delivered: Heading?
 
-  /// Creates a filter; of 1 degree unless given.
+  /// Creates a filter with a least change in degrees.
   package init(filter: Double? = 1) { self.filter = filter }
 
-  /// Sets how the device is held; ``HeadingOrientation/unknown``, face up and face down change nothing.
+  /// Sets the orientation; ``HeadingOrientation/unknown``, face up and face down change nothing.
   package mutating func set(_ orientation: HeadingOrientation) {
     offset = orientation.offset ?? offset
   }
 
-  /// Receives a reading.
-  ///
-  /// - Parameters:
-  ///   - reading: What the compass measured, from the top of the device.
-  ///   - north: The declination at the present place; `nil` where the place is not known.
-  /// - Returns: The heading to deliver, or `nil`.
+  /// Receives a reading from the top of the device, with the declination at the current place, if
+  /// known, and returns the heading to deliver, if any.
   package mutating func receive(_ reading: CompassReading, north: NorthDifference?) -> Heading? {
     let magnetic = Self.turn(reading.magneticHeading + offset)
     let heading = Heading(
@@ -99,7 +94,7 @@ package struct HeadingFilter: Hashable, Sendable {
     return heading
   }
 
-  /// Returns the same direction, at least 0 and less than 360 degrees.
+  /// Returns the same direction, in 0..<360 degrees.
   private static func turn(_ degrees: Double) -> Double {
     let rest = degrees.truncatingRemainder(dividingBy: 360)
     let turned = rest < 0 ? rest + 360 : rest

@@ -1,42 +1,40 @@
 internal import Clocks
 internal import RealModule
 
-/// Two explanations of each fix: the receiver moves steadily, or stands still, and errs as it states; or it stands
-/// still and jitters, whatever it states.
+/// Compares two explanations of each fix: the receiver moves steadily or rests, with the errors
+/// that it states; or it rests and jitters, whatever it states.
 ///
-/// Each explanation is a Kalman filter that predicts the next fix. The logarithm of the ratio of the likelihoods
-/// that they gave to the fixes since a time is the evidence that the receiver is where its fixes are: while it
-/// jitters, a ratio of A comes about once in A times at most (Ville's inequality).
+/// Each explanation is a Kalman filter that predicts the next fix. The logarithm of the ratio of
+/// their likelihoods for the fixes since a time is the evidence that the receiver is where its
+/// fixes are: jitter reaches a ratio of A about once in A times at most (Ville's inequality).
 ///
-/// The jitter is a Gauss-Markov process of ``jitter`` along each axis, or of the stated accuracy where that is more.
-/// How long it lasts is not known, so there are eight of them, and the evidence is the least of the eight.
+/// The jitter is a Gauss-Markov process of ``jitter`` along each axis, or of the stated accuracy if
+/// greater. Eight of them cover its unknown duration, and the least evidence of the eight counts.
 struct JitterTest: Sendable {
   /// The jitter that any receiver may have, whatever accuracy it states, in meters along each axis.
   static let jitter = 30.0
-  /// The standard deviation along one axis of a circular normal distribution whose radius of 68 % is 1.
+  /// The standard deviation of a circular normal distribution along an axis, over its 68 % radius.
   static let axis = 0.6624
-  /// After how many seconds the correlation of the jitter has fallen to 1/e.
+  /// The times in seconds in which the correlation of the jitter falls to 1/e.
   private static let durations = SIMD8(3.0, 8, 20, 50, 120, 300, 800, 2000)
-  /// How much one fix can speak for or against jitter, as logarithms: none decides alone.
+  /// The limits of one fix's evidence against jitter, as logarithms: no fix decides alone.
   private static let limits = (least: -20.0, greatest: 6.0)
-  /// For how many seconds a path goes on without the fixes that jump off it: a reflection behind a house is over.
+  /// The seconds for which a path survives fixes that jump off it, such as reflections at a house.
   private static let reflection = 20.0
-  /// Who sets off from a rest, below the speed in meters per second, is on a path of its own once that many fixes and
-  /// seconds lie on it and it is as fast: a start is no reflection, which comes to one who moves or goes nowhere.
+  /// The conditions of a departure from rest, below a speed in m/s: these fixes and seconds on a
+  /// new path, at this speed. Reflections affect a receiver that moves, or lead nowhere.
   private static let start = (rest: 1.0, fixes: 3, seconds: 3.0, speed: 2.0)
-  /// After how many seconds without a fix nothing is known of the next one.
+  /// The gap in seconds after which the test starts again.
   private static let longestGap = 300.0
 
-  /// How much the way so far counts at most, as a logarithm: 3,000.
+  /// The greatest logarithm that the way so far counts for: a ratio of 3,000.
   private static let most = 8.0
-  /// Who is slower does not travel, in meters per second.
+  /// The least speed of travel, in meters per second.
   static let walk = 0.5
 
-  /// How much the fixes so far speak against jitter, while the receiver travels: at most ``most``, and nothing for one
-  /// that rests.
+  /// The evidence against jitter so far, from 0 to ``most``, while the receiver travels.
   private(set) var way = SIMD8<Double>.zero
   private var time: MonotonicTime?
-  /// The time of the last fix on the path.
   private var onPath: MonotonicTime?
   /// The speed of the path, in meters per second.
   var speed: Double { steady.speed }
@@ -45,14 +43,12 @@ struct JitterTest: Sendable {
   private var departure: (path: Filter, began: MonotonicTime, fixes: Int)?
   private var jitters = (0..<8).map { Filter(.jitter(seconds: durations[$0])) }
 
-  /// Returns what a fix says of travel: what speaks against jitter counts only while the receiver moves.
+  /// Returns a fix's evidence for travel: that against jitter counts only while the receiver moves.
   static func travel(_ ratios: SIMD8<Double>, speed: Double) -> SIMD8<Double> {
     speed >= walk ? ratios : pointwiseMin(ratios, .zero)
   }
 
-  /// Adds a fix.
-  ///
-  /// - Returns: How much it speaks against jitter of each duration, as logarithms of ratios.
+  /// Adds a fix, and returns its evidence against jitter of each duration, as logarithms of ratios.
   mutating func add(_ place: Coordinate, at time: MonotonicTime, accuracy: Double) -> SIMD8<Double>
   {
     let (vector, deviation) = (place.vector, min(accuracy, 1e6) * Self.axis)
@@ -90,9 +86,8 @@ struct JitterTest: Sendable {
     return ratios
   }
 
-  /// Adds a fix that jumps off the steady path to the one of a departure from a rest.
-  ///
-  /// - Returns: The logarithm of its likelihood on that path, where that is the steady path from now on.
+  /// Adds a fix that jumps off the steady path to that of a departure from rest. If the departure
+  /// becomes the steady path, returns the logarithm of the fix's likelihood on it.
   private mutating func depart(
     _ vector: SIMD3<Double>, at time: MonotonicTime, _ deviation: Double, after seconds: Double,
     rested: Bool
@@ -117,12 +112,12 @@ struct JitterTest: Sendable {
   }
 }
 
-/// A Kalman filter with two numbers for each axis and the same variances along all.
+/// A Kalman filter with two numbers for each axis and the same variances along all axes.
 private struct Filter: Sendable {
   enum Model: Sendable {
-    /// A place and its velocity, which changes by random accelerations.
+    /// A place, and a velocity that random accelerations change.
     case steady
-    /// A place and an error that is forgotten.
+    /// A place, and an error that decays.
     case jitter(seconds: Double)
   }
 
@@ -134,10 +129,8 @@ private struct Filter: Sendable {
 
   init(_ model: Model) { self.model = model }
 
-  /// The length of the velocity or of the error.
   var speed: Double { (second * second).sum().squareRoot() }
 
-  /// Starts with a fix.
   mutating func start(_ vector: SIMD3<Double>, deviation: Double) {
     (place, second) = (vector, .zero)
     let noise = deviation * deviation
@@ -149,10 +142,8 @@ private struct Filter: Sendable {
     }
   }
 
-  /// Adds a fix whose errors have a standard deviation along each axis.
-  ///
-  /// - Returns: The logarithm of the likelihood that it had, less a constant, and whether it lies four standard
-  ///   deviations away.
+  /// Adds a fix whose errors have a standard deviation along each axis. Returns the logarithm of
+  /// its likelihood, less a constant, and whether it lies four standard deviations away.
   mutating func add(
     _ vector: SIMD3<Double>, deviation: Double, after seconds: Double
   ) -> (likelihood: Double, isJump: Bool) {
@@ -194,7 +185,7 @@ private struct Filter: Sendable {
   private mutating func predict(_ seconds: Double, _ deviation: Double) {
     switch model {
     case .steady:
-      // Who is fast brakes and turns harder.
+      // A fast receiver brakes and turns harder.
       let square = speed * speed
       let change = 0.005 + square * min(0.005 + 0.001 * square, 0.1)
       place += seconds * second
@@ -208,15 +199,14 @@ private struct Filter: Sendable {
       second *= kept
       variances.both *= kept
       variances.second = kept * kept * variances.second + jitter * jitter * (1 - kept * kept)
-      // It may stand elsewhere after a while, and does where the error would be too large.
+      // The place may change slowly, and does change if the error would be too large.
       variances.place += 0.1 * seconds
     }
   }
 }
 
 extension Coordinate {
-  /// The place on the ellipsoid in meters from the center of the earth: over a short way a chord is as good as a
-  /// geodesic.
+  /// The place in meters from the earth's center. A short chord is as good as a geodesic.
   fileprivate var vector: SIMD3<Double> {
     let (equator, f) = (6_378_137.0, 1 / 298.257_223_563)
     let squared = f * (2 - f)

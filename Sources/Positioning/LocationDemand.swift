@@ -1,6 +1,6 @@
 internal import RealModule
 
-/// The accuracy that a client desires, finest first.
+/// The accuracy that a client requests, finest first.
 package enum AccuracyClass: Int, Hashable, Sendable, Codable, CaseIterable, Comparable {
   case bestForNavigation
   case best
@@ -9,8 +9,8 @@ package enum AccuracyClass: Int, Hashable, Sendable, Codable, CaseIterable, Comp
   case kilometer
   case threeKilometers
 
-  /// Creates the class that gives at least an accuracy in meters; −1 is the best, −2 that for navigation, as in Core
-  /// Location.
+  /// Creates the class for an accuracy in meters; −1 is the best and −2 that for navigation, as in
+  /// Core Location.
   package init(desiredAccuracy meters: Double) {
     self =
       switch meters {
@@ -23,7 +23,7 @@ package enum AccuracyClass: Int, Hashable, Sendable, Codable, CaseIterable, Comp
       }
   }
 
-  /// The accuracy radius that is good enough for one fix, in meters.
+  /// The accuracy radius that suffices for one fix, in meters.
   package var meters: Double {
     switch self {
     case .bestForNavigation, .best: 5
@@ -37,31 +37,28 @@ package enum AccuracyClass: Int, Hashable, Sendable, Codable, CaseIterable, Comp
   package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// The demand of a client of a location or heading service, as far as the sources are concerned.
+/// The request of one client of a location or heading service.
 package enum LocationRequest: Hashable, Sendable {
-  /// Updates, with the least movement between them in meters (`nil` for each fix) and the least time in seconds.
+  /// Updates, with a least movement in meters (`nil` for each fix) and a least interval in seconds.
   case standard(AccuracyClass, distanceFilter: Double?, interval: Double = 0)
-  /// Standard updates that are paused.
   case paused
   case significantChange
-  /// Visits; `isStaying` while the receiver is at a place.
   case visits(isStaying: Bool)
-  /// Circles of which the nearest boundary is so many meters away, less the fix's accuracy.
+  /// Circles, by the distance to the nearest boundary in meters, less the fix's accuracy.
   case boundary(meters: Double)
   case heading
 }
 
-/// How hard the sources must work for all clients together.
+/// The demand of all clients together on the sources.
 package struct LocationDemand: Hashable, Sendable, Codable {
-  /// The demand for fixes.
   package struct Fixes: Hashable, Sendable, Codable {
-    /// The accuracy radius that is good enough, in meters; 0 for the best that there is.
+    /// The accuracy radius that suffices, in meters; 0 for the best available.
     package var accuracy: Double
-    /// The time from one fix to the next, in seconds: the source need not deliver more often.
+    /// The least interval of fixes, in seconds, that the clients need.
     package var interval: Double
-    /// The movement that the source need not report, in meters; 0 where each fix counts.
+    /// The movement that the source need not report, in meters; 0 if each fix counts.
     package var distance: Double
-    /// The number of requests for one fix so far: a source that delivers only changes delivers a fix when it changes.
+    /// The number of requests for a single fix. Each makes a source of movements deliver one.
     package var requests: UInt64 = 0
 
     package init(accuracy: Double, interval: Double, distance: Double) {
@@ -71,9 +68,8 @@ package struct LocationDemand: Hashable, Sendable, Codable {
     }
   }
 
-  /// `nil` while no fix is needed: the sources of fixes are off.
+  /// The demand for fixes; `nil` turns their sources off.
   package var fixes: Fixes?
-  /// Whether the compass is on.
   package var needsHeading: Bool
 
   package init(fixes: Fixes? = nil, needsHeading: Bool = false) {
@@ -81,16 +77,17 @@ package struct LocationDemand: Hashable, Sendable, Codable {
     self.needsHeading = needsHeading
   }
 
-  /// The speed in meters per second up to which a movement is found in time: 70, a fast car or a train.
+  /// The speed up to which movements are found in time, in m/s: that of a fast car or train.
   package static let topSpeed = 70.0
-  /// The longest interval while someone waits for a distance, in seconds: 300.
+  /// The longest interval of a request for a distance, in seconds.
   package static let longestInterval = 300.0
 
   /// Creates the demand of one request.
   ///
-  /// - A distance filter lengthens the interval to the time in which ``topSpeed`` covers it, up to 60 s.
-  /// - A boundary d meters away is looked at again after d / ``topSpeed``, from 1 s to ``longestInterval``, because
-  ///   the receiver cannot be there earlier unless it is faster; an accuracy of d / 2 suffices, from 10 m to 1,000 m.
+  /// - A distance filter lengthens the interval to the time of ``topSpeed`` for it, up to 60 s.
+  /// - A boundary d meters away is checked again after d / ``topSpeed``, from 1 s to
+  ///   ``longestInterval``, because the receiver cannot arrive earlier unless it is faster. An
+  ///   accuracy of d / 2 suffices, from 10 m to 1,000 m.
   package init(_ request: LocationRequest) {
     self.init()
     switch request {
@@ -113,13 +110,13 @@ package struct LocationDemand: Hashable, Sendable, Codable {
     }
   }
 
-  /// Creates the demand of all requests together: the strictest of each.
+  /// Creates the demand of all requests together.
   package init(_ requests: some Sequence<LocationRequest>) {
     self.init()
     for request in requests { merge(LocationDemand(request)) }
   }
 
-  /// Adds the demand of another client: the finest accuracy, the shortest interval and the smallest distance.
+  /// Merges another demand: the finest accuracy, the shortest interval and the least distance.
   package mutating func merge(_ other: LocationDemand) {
     needsHeading = needsHeading || other.needsHeading
     guard let theirs = other.fixes else { return }
@@ -130,10 +127,9 @@ package struct LocationDemand: Hashable, Sendable, Codable {
     fixes?.requests = max(own.requests, theirs.requests)
   }
 
-  /// The accuracy radius in meters and the interval in seconds of an accuracy class.
   private static func standard(_ accuracy: AccuracyClass) -> (meters: Double, interval: Double) {
     switch accuracy {
-    // Navigation takes each fix that a receiver of 10 Hz has.
+    // Navigation takes each fix of a 10 Hz receiver.
     case .bestForNavigation: (0, 0.1)
     case .best: (0, 1)
     case .tenMeters: (10, 1)

@@ -1,15 +1,13 @@
 package import Clocks
 package import Sources
 
-/// A change of a location source's state, which holds until the next one is reported.
+/// The state of a location source, valid until the next report.
 package struct LocationHealth: SourceHealth, Codable {
-  /// The state from now on.
   package var condition: Condition
-  /// What the state is of.
   package var subject: Subject
-  /// When the change was noticed.
+  /// The time at which the change was noticed.
   package var time: MonotonicTime
-  /// What happened, where, and what fixes it: one sentence without a full stop.
+  /// One sentence without a full stop: the event, its place, and the remedy.
   package var sentence: String
 
   package init(
@@ -22,42 +20,39 @@ package struct LocationHealth: SourceHealth, Codable {
     self.sentence = sentence
   }
 
-  /// Whether nothing can come in this state before something else changes.
+  /// Whether nothing can be received until something else changes.
   package var isFault: Bool { condition.isFault }
 
-  /// Returns whether another change says the same of the same subject.
+  /// Returns whether the other report has the same condition and subject.
   package func isRepetition(of other: LocationHealth) -> Bool {
     condition == other.condition && subject == other.subject
   }
 
-  /// What a source delivers.
+  /// The deliveries of a source.
   package enum Subject: String, Sendable, Codable {
-    /// Fixes, and headings where they come from the same source.
+    /// Fixes, and headings from the same source.
     case locations
-    /// Headings of a compass of their own.
+    /// Headings of a separate compass.
     case headings
   }
 
-  /// The states of a source.
   package enum Condition: String, Sendable, CaseIterable, Codable {
-    /// Fixes or readings come.
+    /// The source delivers fixes or readings.
     case receiving
-    /// The source works, but does not know the place yet, or no longer.
+    /// The source works, but does not know the place yet, or has lost it.
     case searching
     /// The daemon has no receiver, no compass, or no other source of its own.
     case noReceiver
-    /// The daemon is not there.
+    /// The daemon is not running.
     case notRunning
-    /// The daemon does not answer.
     case notAnswering
     /// The system does not permit this process to use the daemon.
     case notPermitted
-    /// The user, or the agent for them, refuses this application its location.
+    /// The user or their agent denies this application its location.
     case denied
-    /// The daemon's answer is not understood, or is a refusal for another reason.
+    /// The daemon's answer is not understood, or refuses for another reason.
     case refused
 
-    /// Whether nothing can come in this state before something else changes.
     package var isFault: Bool {
       switch self {
       case .receiving, .searching: false
@@ -66,12 +61,12 @@ package struct LocationHealth: SourceHealth, Codable {
     }
   }
 
-  /// Whether the system or the user refuses the application its location.
+  /// Whether the system or the user denies the application its location.
   package var refusesLocations: Bool {
     subject == .locations && (condition == .denied || condition == .notPermitted)
   }
 
-  /// What the state means for clients.
+  /// The availability that the state means for clients.
   package var availability: ScannerAvailability {
     switch condition {
     case .receiving, .searching: .available

@@ -3,10 +3,10 @@ package import Sources
 /// A source of fixes and compass readings: a daemon, a fixed position, or a recording.
 package protocol LocationSource: Source
 where Input == PositionInput, Demand == LocationDemand, Health == LocationHealth {
-  /// Whether the source is known to have a compass. By default it has none.
+  /// Whether the source is known to have a compass; `false` by default.
   var hasCompass: Bool { get }
 
-  /// Whether the source may have a compass, which its first reading shows. By default it is known.
+  /// Whether the source may have a compass, as a first reading would show.
   var mayHaveCompass: Bool { get }
 }
 
@@ -15,5 +15,4 @@ extension LocationSource {
   package var mayHaveCompass: Bool { hasCompass }
 }
 
-/// How far a location source has come.
 package typealias LocationProgress = SourceProgress<LocationHealth>

@@ -1,24 +1,25 @@
 package import Clocks
 internal import RealModule
 
-/// The magnetic field of the earth at one place and time, by the World Magnetic Model 2025.
+/// The magnetic field of the earth at a place and time, by the World Magnetic Model 2025.
 ///
-/// The model is that of NOAA's National Centers for Environmental Information and the British Geological Survey (Chulliat
-/// et al., "The US/UK World Magnetic Model for 2025–2030: Technical Report", 2025,
-/// <https://www.ncei.noaa.gov/products/world-magnetic-model>); its data are in the public domain. It is made for the
-/// years from 2025.0 up to 2030.0 and heights from −1 to 850 km, and describes the main field alone, without what the
-/// crust, buildings and magnetic storms add.
+/// The model is that of NOAA's National Centers for Environmental Information and the British
+/// Geological Survey (Chulliat et al., "The US/UK World Magnetic Model for 2025–2030: Technical
+/// Report", 2025, <https://www.ncei.noaa.gov/products/world-magnetic-model>); its data are in the
+/// public domain. It is valid from 2025.0 to 2030.0 and at heights from −1 to 850 km, and covers
+/// the main field only, without the crust, buildings and magnetic storms.
 package struct MagneticField: Hashable, Sendable, BitwiseCopyable {
   /// The components in nanoteslas.
   package let north: Double
   package let east: Double
   package let down: Double
-  /// Whether the date is not in the years for which the model was made.
+  /// Whether the date is outside the years of the model.
   ///
-  /// The field of such a date is still given: up to five years after them with the same yearly changes, and otherwise
-  /// that of the nearest date that has one, so that a clock that is not set causes no absurd result. Between 60° south
-  /// and north, the declination of WMM2020 that is continued in this way to the end of 2029 differs from that of WMM2025
-  /// by 0.32° (root mean square); held at the end of 2024 it would be 0.53°.
+  /// Dates before the model have the field of its start. The yearly changes continue for five years
+  /// after the model, and all later dates have the field of that end. A clock that is not set thus
+  /// causes no absurd result. Between 60° south and north, the declination of WMM2020 so continued
+  /// to the end of 2029 differs from that of WMM2025 by 0.32° (root mean square); held at the end
+  /// of 2024, by 0.53°.
   package let isExpired: Bool
 
   /// The strength of the horizontal part, in nanoteslas.
@@ -27,40 +28,39 @@ package struct MagneticField: Hashable, Sendable, BitwiseCopyable {
   /// The strength in nanoteslas.
   package var total: Double { .hypot(horizontal, down) }
 
-  /// Degrees from true north to magnetic north, positive to the east, from −180 to 180. At a pole, north is along the
-  /// meridian of the place's longitude.
+  /// Degrees from true north to magnetic north, positive to the east, from −180 to 180. At a pole,
+  /// north is along the meridian of the place's longitude.
   package var declination: Double { .atan2(y: east, x: north) * 180 / .pi }
 
   /// Degrees by which the field points below the horizon, from −90 to 90.
   package var inclination: Double { .atan2(y: down, x: horizontal) * 180 / .pi }
 
-  /// The standard deviation of ``declination`` in degrees, at most 180, by the model's published errors:
-  /// √(0.26² + (5417 nT / H)²). It holds for the years of the model.
+  /// The standard deviation of ``declination`` in degrees, at most 180, by the published errors of
+  /// the model in its years: √(0.26² + (5417 nT / H)²).
   package var declinationAccuracy: Double { min(180, .hypot(0.26, 5417 / horizontal)) }
 
-  /// Whether a compass is useless: the model's blackout zone near the magnetic poles, where the horizontal part is weaker
-  /// than 2000 nT.
+  /// Whether the place is in the model's blackout zone near a magnetic pole, where the horizontal
+  /// part is weaker than 2000 nT and a compass is useless.
   package var isInBlackoutZone: Bool { horizontal < 2000 }
 }
 
 /// The World Magnetic Model 2025.
 package enum MagneticModel {
-  /// The decimal years for which the model was made.
+  /// The decimal years of the model.
   package static var validity: Range<Double> { 2025..<2030 }
 
-  /// What a user should know where a date is not in ``validity``.
+  /// The warning for a date that is not in ``validity``.
   package static let expiry =
     "true headings may be wrong by a degree, because the magnetic model is of 2025 to 2029; "
     + "set the clock, or install a newer version"
 
-  /// Returns the field at a place and a height in meters above the ellipsoid, at a time.
+  /// Returns the field at a place, a height in meters above the ellipsoid, and a time.
   package static func field(
     at place: Coordinate, height: Double = 0, time: WallClockTime
   ) -> MagneticField {
     field(at: place, height: height, year: time.decimalYear)
   }
 
-  /// Returns the field in a decimal year.
   static func field(at place: Coordinate, height: Double, year: Double) -> MagneticField {
     let years = min(max(year - validity.lowerBound, 0), 10)
     // From the ellipsoid to the sphere (report, equations 7 and 8).
@@ -73,8 +73,8 @@ package enum MagneticModel {
     // The colatitude, whose cosine is the sine of the latitude.
     let theta = Angle(sin: across / radius, cos: along / radius)
 
-    // The sums over degree n and order m (10–12), order by order. P is Schmidt's semi-normalized function, and U is
-    // P / sin θ, which is finite at the poles too.
+    // The sums over degree n and order m (10–12), by order. P is Schmidt's semi-normalized
+    // function, and U is P / sin θ, which is finite even at the poles.
     let ratio = 6_371_200 / radius
     var (north, east, down) = (0.0, 0.0, 0.0)
     var (first, firstSlope, firstU) = (1.0, 0.0, 0.0)  // of n = m
@@ -119,8 +119,8 @@ package enum MagneticModel {
       down: north * tilt.sin + down * tilt.cos, isExpired: !validity.contains(year))
   }
 
-  /// The coefficients of WMM2025.COF in tenths of a nanotesla: g, h and their changes in a year, for each degree n and
-  /// order m = 0 … n.
+  /// The coefficients of WMM2025.COF in tenths of a nanotesla: g, h and their yearly changes, by
+  /// degree n and order m = 0 … n.
   private static let tenths: [Int32] = [
     // n = 1
     -293518, 0, 120, 0, -14108, 45454, 97, -215,
@@ -161,10 +161,10 @@ package enum MagneticModel {
 }
 
 extension WallClockTime {
-  /// The year in UTC and the share of it that has passed.
+  /// The year in UTC, with the elapsed share of it.
   var decimalYear: Double {
     let days = Double(nanoseconds) / 86_400e9
-    /// Days from 1970 to the start of a year of the Gregorian calendar.
+    /// Returns the days from 1970 to the start of a year of the Gregorian calendar.
     func start(_ year: Double) -> Double {
       let past = year - 1
       let leaps = (past / 4).rounded(.down) - (past / 100).rounded(.down)

@@ -1,22 +1,21 @@
 internal import Clocks
 
-/// The rule by which location updates are paused while no movement is likely.
+/// The rule that pauses location updates while no movement is likely.
 ///
-/// Updates pause when the receiver has stayed within ``Limits/radius`` meters for ``Limits/seconds``: each fix
-/// counts as a movement only by what it lies beyond its accuracy radius, so that indoor jitter is none. A silent
-/// source is no reason to pause: what does not deliver fixes is not known to rest.
+/// Updates pause when the receiver has stayed within ``Limits/radius`` meters for
+/// ``Limits/seconds``. Only the distance beyond a fix's accuracy radius counts, which excludes
+/// indoor jitter. A source without fixes causes no pause, because the receiver may be moving.
 ///
-/// While updates are paused, the source runs for ``LocationRequest/paused``. They resume by themselves when two
-/// fixes in a row lie beyond the radius and their accuracy, or when the client starts them anew. (Apple's manager
-/// resumes only when its client starts updates again; here no user brings an app to the front, which would be the
-/// reason to do so.)
+/// Paused updates use ``LocationRequest/paused``. They resume when two successive fixes lie beyond
+/// the radius and their accuracy, or when the client starts them again. (Apple's manager waits for
+/// its client, because a user can bring the app to the front, which is not possible here.)
 package struct PauseRule: Hashable, Sendable, Codable {
   package enum Change: Hashable, Sendable {
     case paused
     case resumed
   }
 
-  /// How still a receiver must be.
+  /// The limits within which a receiver rests.
   package struct Limits: Hashable, Sendable {
     /// Meters.
     package var radius: Double
@@ -27,17 +26,16 @@ package struct PauseRule: Hashable, Sendable, Codable {
   package private(set) var isPaused = false
   /// The fix from which the receiver has not moved.
   private var anchor: Fix?
-  /// The number of fixes in a row that show a movement while updates are paused.
+  /// The number of successive fixes that show movement while updates are paused.
   private var moved = 0
 
   package init(activity: ActivityType = .other) { self.activity = activity }
 
-  /// The limits of the activity.
   package var limits: Limits {
     switch activity {
-    // Longer than the jams and ferries at which a driver still wants the way.
+    // Longer than the traffic jams and ferries during which a driver still needs directions.
     case .automotiveNavigation: Limits(radius: 100, seconds: 20 * 60)
-    // Someone who trains and rests.
+    // Longer than a rest during training.
     case .fitness: Limits(radius: 50, seconds: 10 * 60)
     // Trains and boats wait for long.
     case .otherNavigation: Limits(radius: 200, seconds: 30 * 60)
@@ -47,13 +45,13 @@ package struct PauseRule: Hashable, Sendable, Codable {
     }
   }
 
-  /// Receives that the client started updates, or set another activity: the time begins anew.
+  /// Restarts the time, because the client started updates or set another activity.
   package mutating func start(activity: ActivityType) -> Change? {
     defer { self = PauseRule(activity: activity) }
     return isPaused ? .resumed : nil
   }
 
-  /// Receives a fix. The one that pauses or resumes updates is itself delivered.
+  /// Receives a fix. The fix that pauses or resumes updates is itself delivered.
   package mutating func receive(_ fix: Fix) -> Change? {
     guard let anchor else {
       self.anchor = fix
@@ -74,7 +72,7 @@ package struct PauseRule: Hashable, Sendable, Codable {
       isPaused = true
       return .paused
     } else if fix.horizontalAccuracy < anchor.horizontalAccuracy {
-      // A better fix of the same place; the time goes on.
+      // A better fix of the same place does not restart the time.
       self.anchor?.place = fix.place
       self.anchor?.horizontalAccuracy = fix.horizontalAccuracy
     }

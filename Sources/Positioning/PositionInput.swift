@@ -1,11 +1,11 @@
 package import Clocks
 
-/// What a location source delivers.
+/// A delivery of a location source.
 package enum PositionInput: Hashable, Sendable {
   case fix(Fix)
   case compass(CompassReading)
 
-  /// When it was received.
+  /// The time of reception.
   package var time: MonotonicTime {
     switch self {
     case .fix(let fix): fix.time

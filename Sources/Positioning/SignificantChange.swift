@@ -1,29 +1,26 @@
 package import Clocks
 
-/// The fixes of the significant-change service: the cached one at first, then changes of 500 m or more, at most one
-/// in five minutes.
+/// The fixes of the significant-change service: the cached one, then changes of 500 m or more, at
+/// most one in five minutes.
 ///
-/// A change is a fix at least 500 m, and at least its own accuracy radius, from the one that was delivered last.
-/// One that comes within five minutes waits: the newest such fix is delivered when the five minutes are over,
-/// unless the receiver has returned by then. Both are measured from fix to fix, so an old cached fix delays
-/// nothing.
+/// A change is a fix at least 500 m, and at least its own accuracy radius, from the last delivered
+/// one. The newest change within five minutes waits until they are over, and is dropped if the
+/// receiver returns. Times are those of fixes, so an old cached fix delays nothing.
 ///
-/// The state continues after a restart: it is `Codable`.
+/// The state is `Codable` and continues after a restart.
 package struct SignificantChange: Hashable, Sendable, Codable {
-  /// The least change, in meters: 500.
+  /// The least change, in meters.
   package static let distance = 500.0
-  /// The least time between two deliveries, in seconds: 300.
+  /// The least time between two deliveries, in seconds.
   package static let interval = 300.0
 
-  /// The fix that was delivered last.
   private var delivered: Fix?
   /// The newest change that waits for the five minutes to end.
   private var waiting: Fix?
 
   package init() {}
 
-  /// Starts with the fix that the source has cached, and returns the fix to deliver: the cached one, if there is
-  /// one.
+  /// Starts with the source's cached fix, if any, and returns it for delivery.
   package mutating func start(cached: Fix?) -> Fix? {
     waiting = nil
     if let cached { delivered = cached }
@@ -45,13 +42,13 @@ package struct SignificantChange: Hashable, Sendable, Codable {
     return fix
   }
 
-  /// When ``advance(to:)`` delivers a fix that waits.
+  /// The time at which ``advance(to:)`` delivers the waiting fix.
   package var deadline: MonotonicTime? {
     guard waiting != nil, let delivered else { return nil }
     return delivered.time.advanced(bySeconds: Self.interval)
   }
 
-  /// Receives the time, and returns the fix to deliver.
+  /// Advances to a time, and returns the fix to deliver.
   package mutating func advance(to now: MonotonicTime) -> Fix? {
     guard let fix = waiting, let deadline, now >= deadline else { return nil }
     (delivered, waiting) = (fix, nil)
@@ -60,12 +57,12 @@ package struct SignificantChange: Hashable, Sendable, Codable {
     return fix
   }
 
-  /// The time of the latest fix that the state has.
+  /// The time of the latest fix in the state.
   package var latestTime: MonotonicTime? {
     [delivered?.time, waiting?.time].compactMap { $0 }.max()
   }
 
-  /// Moves all times, onto another line.
+  /// Moves all times onto another monotonic clock.
   package mutating func move(by nanoseconds: Int64) {
     if let delivered { self.delivered?.time = delivered.time.advanced(by: nanoseconds) }
     if let waiting { self.waiting?.time = waiting.time.advanced(by: nanoseconds) }

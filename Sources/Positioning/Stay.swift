@@ -5,7 +5,7 @@ import RealModule
 struct Spot: Hashable, Sendable, Codable {
   var first: MonotonicTime
   var last: MonotonicTime
-  /// The sum of the places, weighted by their accuracy.
+  /// The sum of the places, weighted by accuracy.
   private var sum: SIMD3<Double>
   private var weight: Double
   private var count: Double
@@ -26,14 +26,14 @@ struct Spot: Hashable, Sendable, Codable {
   }
 
   var point: SurfaceVector { SurfaceVector(sum).normalized() }
-  /// In meters: the errors of fixes that follow one another are much the same, so many are no better than one.
+  /// The accuracy in meters. Successive fixes have similar errors, so many are no better than one.
   var accuracy: Double { (count / weight).squareRoot() }
 
-  /// The accuracy radius in meters up to which fixes count alike: on the way to a building they are good, in it
-  /// they are not, and the place is the building.
+  /// The accuracy radius in meters up to which fixes count alike. Otherwise the more accurate fixes
+  /// on the way to a building would outweigh those inside it.
   static let goodEnough = 30.0
 
-  /// Returns the geometric median of spots, weighted by their accuracy (Weiszfeld, Tohoku Math. J. 43, 1937).
+  /// Returns the geometric median of spots by accuracy (Weiszfeld, Tohoku Math. J. 43, 1937).
   static func median(_ spots: ArraySlice<Spot>) -> SurfaceVector {
     let spots = spots.map { (vector: $0.point.vector, accuracy: max($0.accuracy, goodEnough)) }
     var center = SurfaceVector(
@@ -52,17 +52,16 @@ struct Spot: Hashable, Sendable, Codable {
   }
 }
 
-/// A stay that is established.
+/// An established stay.
 struct Stay: Hashable, Sendable, Codable {
   private var center: SurfaceVector
-  /// The sum of the places, weighted by accuracy, time and nearness.
   private var sum: SIMD3<Double>
   private var weight: Double
-  /// The weighted sum of the squares of the distances from the center, in m².
+  /// The weighted sum of the squared distances from the center, in m².
   private var spread: Double
-  /// The weighted sum of the squares of the accuracy radii, in m².
+  /// The weighted sum of the squared accuracy radii, in m².
   private var noise: Double
-  /// The seconds during which there were fixes.
+  /// The seconds covered by fixes.
   private var seconds: Double
   private var latest: MonotonicTime
   private let leastNear: Double
@@ -70,9 +69,9 @@ struct Stay: Hashable, Sendable, Codable {
   /// The time of the last fix near the center.
   private(set) var lastNear: MonotonicTime
 
-  /// A fix counts for at most this long, in seconds.
+  /// The longest time that one fix counts for, in seconds.
   private static let longestShare = 60.0
-  /// The time in which the error of a source changes, in seconds: 30 min.
+  /// The time in which the error of a source changes, in seconds.
   private static let drift = 1800.0
 
   /// Creates a stay from spots around a center, within a radius in meters.
@@ -103,7 +102,6 @@ struct Stay: Hashable, Sendable, Codable {
     if distance <= near { lastNear = time }
   }
 
-  /// The deviation of the fixes from the center, in meters.
   private var deviation: Double { weight > 0 ? (spread / weight).squareRoot() : 0 }
 
   func distance(to point: SurfaceVector) -> Double { center.distance(to: point) }

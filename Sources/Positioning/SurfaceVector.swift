@@ -1,14 +1,13 @@
 internal import RealModule
 
-/// A place as the unit vector of its vertical, which has no poles and no antimeridian: means and distances of
-/// places near each other are those of vectors.
+/// A place as the unit vector of its vertical, which has neither poles nor an antimeridian. Means
+/// and distances of nearby places are those of the vectors.
 ///
-/// Distances are chords on a sphere of the earth's mean radius: within 0.6 % of the geodesic up to 1,000 km.
+/// Distances are chords on a sphere of the earth's mean radius, within 0.6 % up to 1,000 km.
 struct SurfaceVector: Hashable, Sendable, Codable {
-  /// Of length 1 for a place; a sum of weighted places has another length.
+  /// A vector of length 1 for a place; a sum of weighted places has another length.
   var vector: SIMD3<Double>
 
-  /// The mean radius of the earth, in meters.
   private static let radius = 6_371_008.8
 
   init(_ vector: SIMD3<Double>) { self.vector = vector }
@@ -20,13 +19,13 @@ struct SurfaceVector: Hashable, Sendable, Codable {
       Double.sin(latitude))
   }
 
-  /// Returns the vector of the same direction with length 1; itself where it has none.
+  /// Returns the vector scaled to length 1, or the zero vector unchanged.
   func normalized() -> SurfaceVector {
     let length = (vector * vector).sum().squareRoot()
     return length > 0 ? SurfaceVector(vector / length) : self
   }
 
-  /// The place in this direction; `nil` where the vector has no finite direction.
+  /// The place in this direction; `nil` if there is no finite one.
   var place: Coordinate? {
     let across = Double.hypot(vector.x, vector.y)
     return Coordinate(

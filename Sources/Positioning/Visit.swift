@@ -4,9 +4,9 @@ package import Clocks
 package struct Visit: Hashable, Sendable, Codable {
   /// The robust mean of the fixes there.
   package var place: Coordinate
-  /// The radius around ``place`` that contains the place with a probability of 68 %, in meters.
+  /// The radius in meters around ``place`` that contains the true place with a probability of 68 %.
   package var horizontalAccuracy: Double
-  /// `nil` where the stay began before the detector was started.
+  /// `nil` if the stay began before the detector started.
   package var arrival: MonotonicTime?
   /// `nil` while the stay lasts.
   package var departure: MonotonicTime?

@@ -1,67 +1,67 @@
 package import Clocks
 internal import RealModule
 
-/// Arrivals at places where the receiver stays, and departures from them.
+/// Detects arrivals at places where the receiver stays, and departures from them.
 ///
-/// A stay is what Li et al. call a stay point ("Mining user similarity based on location history", ACM GIS 2008):
-/// fixes within a distance for at least a time. This detector finds stays while they last, and from the fixes' own
-/// accuracies:
+/// A stay is a stay point of Li et al. ("Mining user similarity based on location history", ACM GIS
+/// 2008): fixes within a distance for a time. Stays are found while they last:
 ///
-/// - **Arrival.** The fixes of the latest minutes are joined to spots of ``VisitRules/spot`` seconds. A stay begins
-///   when the spots of ``VisitRules/minimumStay`` lie around their weighted geometric median, four in five at
-///   least, and do not walk: neither do most spots a minute apart differ by more than their accuracy, nor is the
-///   first third of them far from the last one. So a stroll, a jam that creeps and single outliers are no stay, a
-///   wait of four minutes is too short, and people who walk from shop to shop in a mall are at one place.
-/// - **Departure.** A fix is away when it lies beyond ``VisitRules/radius`` and its own accuracy. A stay ends when
-///   fixes, two at least, have been away for ``VisitRules/absence`` without one that is back; outliers and drift
-///   end nothing.
-/// - **Times.** The receiver arrives when it could have come from the last spot on the way, at 1.4 m/s for the
-///   first 500 m and 10 m/s beyond, but not after its first fix near the center; it departs when it must have left
-///   to be at the first fix that is away, but not before the last fix near the center.
-/// - **Gaps.** A gap that begins and ends at one place belongs to the stay. Where it ends elsewhere, the times
-///   above estimate the departure: as late as the way allows.
-/// - **Bad fixes.** A fix whose accuracy is worse than ``coarsest`` says only that the receiver is away, where it
-///   lies beyond the radius and three times its accuracy.
+/// - **Arrival.** The latest fixes are joined to spots of ``VisitRules/spot`` seconds. A stay
+///   begins when at least four in five of the spots of ``VisitRules/minimumStay`` lie around their
+///   weighted geometric median and do not walk: most spots a minute apart differ by no more than
+///   their accuracy, and the first third is near the last one. This excludes strolls, creeping
+///   jams, outliers and a wait of four minutes. People who walk from shop to shop in a mall are at
+///   one place.
+/// - **Departure.** A fix is away when it lies beyond ``VisitRules/radius`` and its own accuracy. A
+///   stay ends when at least two fixes have been away for ``VisitRules/absence`` without one that
+///   is back, so outliers and drift do not end it.
+/// - **Times.** The arrival is when the receiver could have come from the last spot on the way, at
+///   1.4 m/s for 500 m and 10 m/s beyond, but not after its first fix near the center. The
+///   departure is when it must have left for the first fix that is away, but not before the last
+///   fix near the center.
+/// - **Gaps.** A gap that begins and ends at one place belongs to the stay. If it ends elsewhere,
+///   the times above give the latest possible departure.
+/// - **Bad fixes.** A fix with an accuracy worse than ``coarsest`` counts only as away, if it lies
+///   beyond the radius and three times its accuracy.
 ///
-/// A stay that had begun at the first fix has no arrival: it is not reported until it ends.
+/// A stay that had begun at the first fix has no arrival, and is not reported until it ends.
 ///
-/// The state has at most ``capacity`` spots of 64 bytes. It is `Codable`, and a stay continues after a restart;
-/// when the computer was started in between, ``move(by:)`` brings the times onto the new line.
+/// The state has at most ``capacity`` spots of 64 bytes. It is `Codable`, and a stay continues
+/// after a restart; after a restart of the computer, ``move(by:)`` adapts its times.
 package struct VisitDetector: Hashable, Sendable, Codable {
   package enum Change: Hashable, Sendable {
-    /// A stay was established; the arrival lies in the past.
+    /// A stay was established; the arrival is in the past.
     case arrived(Visit)
-    /// A stay ended; the departure lies in the past.
+    /// A stay ended; the departure is in the past.
     case departed(Visit)
   }
 
   package let rules: VisitRules
-  /// The spots on the way; while the receiver stays, those that are away.
+  /// The spots on the way, or during a stay those that are away.
   private var spots: [Spot] = []
   private var stay: Stay?
   /// The time of the first fix that counted.
   private var first: MonotonicTime?
-  /// The fix that was received last.
   private var latest: Fix?
   /// The first fix that is away from the stay.
   private var away: Away?
 
-  /// The worst accuracy radius of fixes that count fully, in meters: 200.
+  /// The worst accuracy radius of fixes that count fully, in meters.
   package static let coarsest = 200.0
-  /// The seconds for which fixes must be away so that a silence after them ends a stay: 10.
+  /// The seconds for which fixes must be away before a gap ends a stay.
   package static let evidence = 10.0
-  /// The greatest number of spots kept: 64.
+  /// The greatest number of spots.
   package static let capacity = 64
 
   package init(rules: VisitRules = VisitRules()) { self.rules = rules }
 
-  /// Whether the receiver stays at a place and no fix says otherwise.
+  /// Whether the receiver stays at a place, and no fix contradicts it.
   package var isStaying: Bool { stay != nil && away == nil }
 
-  /// The stay that lasts.
+  /// The current stay.
   package var visit: Visit? { stay?.visit(departure: nil) }
 
-  /// Receives a fix; one that is older than the last is ignored.
+  /// Receives a fix. One that is older than the last is ignored.
   package mutating func receive(_ fix: Fix) -> [Change] {
     guard fix.horizontalAccuracy.isFinite, fix.horizontalAccuracy >= 0,
       latest.map({ $0.time <= fix.time }) ?? true
@@ -71,16 +71,15 @@ package struct VisitDetector: Hashable, Sendable, Codable {
     return changes
   }
 
-  /// When ``advance(to:)`` reports a change without another fix.
+  /// The time at which ``advance(to:)`` reports a change without another fix.
   package var deadline: MonotonicTime? {
-    // Fixes that are away for a moment before there are none may be the last ones before a building swallows the signal.
+    // Fixes that are away for a moment may be the last ones before a building blocks the signal.
     guard let away, let last = away.last, last.seconds(since: away.since) >= Self.evidence else {
       return nil
     }
     return away.since.advanced(bySeconds: rules.absence)
   }
 
-  /// Receives the time.
   package mutating func advance(to now: MonotonicTime) -> [Change] {
     guard let deadline, now >= deadline else { return [] }
     var changes: [Change] = []
@@ -91,7 +90,7 @@ package struct VisitDetector: Hashable, Sendable, Codable {
   /// The time of the latest fix that counted.
   package var latestTime: MonotonicTime? { latest?.time }
 
-  /// Brings all times onto another line, which is so many nanoseconds ahead.
+  /// Moves all times onto another monotonic clock, which is ahead by some nanoseconds.
   package mutating func move(by nanoseconds: Int64) {
     func move(_ time: inout MonotonicTime) { time = time.advanced(by: nanoseconds) }
     func move(_ time: inout MonotonicTime?) { time = time?.advanced(by: nanoseconds) }
@@ -169,7 +168,7 @@ package struct VisitDetector: Hashable, Sendable, Codable {
     establish(&changes)
   }
 
-  /// Returns the seconds that a way takes, by its length in meters.
+  /// Returns the seconds that a way of a length in meters takes.
   private static func travel(_ distance: Double) -> Double {
     min(distance, 500) / 1.4 + max(distance - 500, 0) / 10
   }
@@ -224,7 +223,7 @@ package struct VisitDetector: Hashable, Sendable, Codable {
     let window = spots[min(oldest, spots.count - 3)...]
     let center = Spot.median(window)
     let distances = window.map { $0.point.distance(to: center) }
-    // The spots on the way to the place do not widen it: the median does not see them.
+    // The spots on the way do not widen the place, because the median ignores them.
     let near = max(30, 1.5 * distances.sorted()[distances.count / 2])
     guard near <= rules.radius, !walks(window) else { return nil }
     func isWithin(_ spot: Spot, _ limit: Double) -> Bool {
@@ -254,7 +253,6 @@ package struct VisitDetector: Hashable, Sendable, Codable {
     return Stay(stay[...], center: center, near: near, arrival: time)
   }
 
-  /// Returns whether the receiver moves through the spots.
   private func walks(_ window: ArraySlice<Spot>) -> Bool {
     var (pairs, moved) = (0, 0)
     for (index, spot) in zip(window.indices, window) {

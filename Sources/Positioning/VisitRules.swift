@@ -1,21 +1,20 @@
-/// What counts as a stay.
+/// The definition of a stay.
 package struct VisitRules: Hashable, Sendable, Codable {
-  /// The least duration of a stay, in seconds: 300 unless given.
+  /// The least duration of a stay, in seconds, from a minute to a day.
   package let minimumStay: Double
-  /// How far from the center of a stay the receiver may be, in meters: 150 unless given.
+  /// The greatest distance from the center of a stay, in meters, from 20 m to 10 km.
   package let radius: Double
 
   package init(minimumStay: Double = 300, radius: Double = 150) {
-    // Shorter than a minute or nearer than 20 m is noise; longer than a day is no visit.
+    // Less than a minute or 20 m is noise; more than a day is not a visit.
     self.minimumStay = max(60, min(86400, minimumStay))
     self.radius = max(20, min(10_000, radius))
   }
 
-  /// The time that makes one spot, in seconds: a twentieth of the least duration.
+  /// The duration of a spot, in seconds.
   var spot: Double { minimumStay / 20 }
   /// The time of the spots that establish a stay, in seconds.
   var window: Double { minimumStay * 1.1 }
-  /// The longest absence that does not end a stay, in seconds: three minutes, and no more than 0.6 of the least
-  /// duration.
+  /// The longest absence that does not end a stay, in seconds.
   var absence: Double { min(180, 0.6 * minimumStay) }
 }
