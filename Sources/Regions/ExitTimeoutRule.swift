@@ -1,25 +1,24 @@
-/// The exit timeout of a beacon: how long it must be silent to count as gone.
+/// The rule for the exit timeout of a beacon: the silence after which it counts as gone.
 public enum ExitTimeoutRule: Sendable, Hashable, Codable {
-  /// A timeout for each beacon that makes false exits as rare as wanted, learned from the beacon's own gaps.
+  /// A timeout for each beacon, learned from its gaps, that makes false exits as rare as requested.
   ///
   /// - Parameters:
-  ///   - falseExitsPerDay: How often a day a beacon that is there may count as gone.
-  ///   - ceiling: The longest timeout, in seconds. Where more is needed, false exits are more frequent
-  ///     than wanted.
+  ///   - falseExitsPerDay: The wanted number of false exits a day.
+  ///   - ceiling: The longest timeout, in seconds, which may cause more false exits.
   case adaptive(
     falseExitsPerDay: Double = 1, ceiling: Double = ExitTimeoutRule.defaultCeiling)
   /// The same timeout for every beacon, in seconds.
   case fixed(seconds: Double)
 
-  /// The shortest adaptive timeout, in seconds: 2.
+  /// The shortest adaptive timeout, in seconds.
   package static let floor = 2.0
-  /// The longest adaptive timeout unless set, in seconds: 900, a quarter of an hour.
+  /// The default of the longest adaptive timeout, in seconds.
   ///
-  /// It is above what the worst beacon of common use needs: one that is sent every 10 s, of which one
-  /// in ten is received, needs 690 s for one false exit a day and with 120 s has more than 200.
+  /// It exceeds the need of the worst common beacon: one sent every 10 s with one packet in ten
+  /// received needs 690 s for one false exit a day, and with 120 s has more than 200.
   public static let defaultCeiling = 900.0
 
-  /// Returns the exit timeout of a beacon, in seconds: the start where an adaptive one has learned nothing.
+  /// Returns the exit timeout of a beacon, in seconds; `start` if an adaptive rule learned nothing.
   func seconds(_ learner: GapLearner, start: Double) -> Double {
     switch self {
     case .fixed(let seconds): return seconds

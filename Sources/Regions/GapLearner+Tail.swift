@@ -1,49 +1,50 @@
 internal import RealModule
 
 extension GapLearner {
-  /// The long gaps of a beacon: how many there are, and how they thin out.
+  /// The long gaps of a beacon: their number, and how fast it falls with length.
   ///
-  /// The **tail rule**: above a threshold, gaps are taken to thin out exponentially. Of λ gaps a day
-  /// that reach the threshold u, λ · exp(-(L - u) / β) exceed L, so that L = u + β · ln(λ / wanted)
-  /// gives the wanted number of false exits a day. It is applied twice: to about the 40 longest gaps of
-  /// the last half day, which are enough to estimate β well, and to the 4 longest, which show a second
-  /// and rarer cause of silence long before there are 40 of it. The longer timeout counts.
+  /// The **tail rule** assumes an exponential fall above a threshold u. Of λ gaps a day that reach
+  /// u, λ · exp(-(L - u) / β) exceed L, so L = u + β · ln(λ / wanted) gives the wanted number of
+  /// false exits a day. It is applied twice: to about the 40 longest gaps of the last half day,
+  /// which suffice to estimate β well, and to the 4 longest, which show a second and rarer cause of
+  /// silence long before 40 gaps do. The longer timeout counts.
   package struct Tail: Sendable, BitwiseCopyable {
-    /// Some of the longest gaps.
+    /// The tail rule on some of the longest gaps.
     package struct Line: Sendable, BitwiseCopyable {
-      /// The shortest of them, in seconds.
+      /// The shortest of these gaps, in seconds.
       package var threshold: Float = 0
-      /// In how many seconds their number falls to 1/e.
+      /// The seconds in which their number falls to 1/e.
       package var scale: Float = 0
-      /// How many there are a day.
+      /// Their number per day.
       package var perDay: Float = 0
 
-      /// Returns the gap that is exceeded so many times a day, in seconds; at least ``threshold``.
+      /// Returns the gap in seconds that is exceeded a number of times a day, or the
+      /// threshold if that is longer.
       package func gap(perDay wanted: Float) -> Float {
         guard perDay > wanted, wanted > 0 else { return threshold }
         return threshold + scale * Float.log(perDay / wanted)
       }
     }
 
-    /// About the forty longest gaps.
+    /// The tail rule on about the 40 longest gaps.
     package private(set) var common = Line()
-    /// About the four longest.
+    /// The tail rule on about the 4 longest gaps.
     package private(set) var rare = Line()
     /// The share of packets that is not received, from 0 to 1.
     package private(set) var loss: Float = 0
 
     init() {}
 
-    /// How many gaps each line rests on.
+    /// The number of gaps that each line uses.
     private static let commonGaps: Float = 40
     private static let rareGaps: Float = 4
-    /// Made-up gaps that count with each line's own, so that a few do not decide alone.
+    /// The artificial gaps that are added to each line, to limit the effect of a few real ones.
     private static let madeUp: Float = 4
-    /// Until 64 gaps are known, made-up gaps last two intervals at least: half of the packets lost. At
-    /// reduced duty as much more is taken for lost.
+    /// The least length of artificial gaps, in intervals, until 64 gaps are known: half of the
+    /// packets lost. Reduced duty multiplies it.
     private static let assumedIntervals: Float = 2
     private static let assumedGaps: Float = 64
-    /// How many of its standard errors are added to the scale of the common line.
+    /// The standard errors that are added to the scale of the common line.
     private static let errors: Float = 0.5
 
     init(
@@ -52,7 +53,7 @@ extension GapLearner {
     ) {
       let mean = max(watched / max(weight, 1), interval)
       loss = min(max(1 - interval / mean, 0), 1)
-      // Were packets lost independently, any gap would be exceeded by as much as gaps last.
+      // If packets were lost independently, the mean excess over any gap would be the mean gap.
       let assumed =
         Self.assumedIntervals / max(share, 0.01) * interval
         * min(1, Self.assumedGaps / max(weight, 1))
@@ -71,16 +72,16 @@ extension GapLearner {
         perDay: few.count / days)
     }
 
-    /// The scale of gaps that are multiples of an interval T and exceed a base by the mean e.
+    /// Returns the scale of multiples of an interval T that exceed a base by the mean e.
     ///
-    /// Each multiple has the share 1 - T / e of the one before, so the scale is T / ln(e / (e - T)):
-    /// near e - T / 2 where e is long.
+    /// Each multiple has the share 1 - T / e of the previous one, so the scale is T / ln(e / (e -
+    /// T)), which is near e - T / 2 for long e.
     private static func scale(_ excess: Float, _ interval: Float) -> Float {
       let excess = max(excess, 1.02 * interval)
       return interval / Float.log(excess / (excess - interval))
     }
 
-    /// Returns the gap that is exceeded so many times a day, in seconds, without floor or ceiling.
+    /// Returns the gap in seconds that is exceeded a number of times a day, without limits.
     package func timeout(falseExitsPerDay wanted: Float) -> Float {
       max(common.gap(perDay: wanted), rare.gap(perDay: wanted))
     }
@@ -89,11 +90,11 @@ extension GapLearner {
 
 /// The longest gaps of a histogram.
 private struct LongGaps {
-  /// How many.
+  /// The number of gaps.
   var count: Float = 0
-  /// How long they are together, in seconds.
+  /// Their total, in seconds.
   var sum: Float = 0
-  /// The longest multiple of the interval that is not one of them, in seconds.
+  /// The longest multiple of the interval that is too short, in seconds.
   var base: Float = 0
 
   init(_ histogram: GapHistogram, interval: Float, about wanted: Float) {
@@ -108,12 +109,12 @@ private struct LongGaps {
     base = interval * max(0, (start / interval - 0.1).rounded(.up) - 1)
   }
 
-  /// By how much they exceed the base in the mean, in seconds, with some made-up ones.
+  /// Returns their mean excess over the base, in seconds, including artificial gaps.
   func excess(_ madeUp: Float, of length: Float) -> Float {
     (sum - count * base + madeUp * length) / (count + madeUp)
   }
 
-  /// The gap that stands for a bin, in seconds: the mean of the multiples of the interval in it.
+  /// Returns the typical gap in a bin, in seconds: the mean of the multiples of the interval in it.
   private static func typical(_ bin: Int, _ interval: Float) -> Float {
     let (start, end) = GapHistogram.range(of: bin)
     let first = (start / interval - 0.05).rounded(.up)

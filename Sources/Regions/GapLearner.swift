@@ -1,48 +1,45 @@
 internal import RealModule
 
-/// A learner of a beacon's gaps: how long it is silent though it is there, and so how long a silence
-/// must last before the beacon counts as gone.
+/// Learns the gaps of a present beacon, and hence the silence after which it counts as gone.
 ///
-/// It keeps the frequency of gaps of each length, forgetting over 12 h, and draws the ``GapLearner/Tail`` from it.
-/// A value is trivially copyable, of about 300 bytes, and takes a few nanoseconds a packet.
+/// It keeps a histogram of gaps, forgets over 12 h, and derives the ``GapLearner/Tail``. The value
+/// is trivially copyable, has about 300 bytes, and takes a few nanoseconds for each packet.
 package struct GapLearner: Sendable, BitwiseCopyable {
   private var histogram = GapHistogram()
-  /// The beacon's own interval, in seconds: the gap between packets of which none was lost.
+  /// The beacon's own interval, in seconds: the gap between packets without loss.
   package private(set) var interval: Float = 0
-  /// The seconds of reception, faded as the histogram is.
+  /// The seconds of reception, which fade like the histogram.
   private var watched: Float = 0
-  /// The number of gaps, faded as the histogram is.
+  /// The number of gaps, which fades like the histogram.
   private var weight: Float = 0
-  /// The number of gaps in all; it stays at its greatest value.
+  /// The number of all gaps, which saturates.
   package private(set) var count: UInt32 = 0
-  /// The seconds for which the histogram has not been faded.
+  /// The seconds since the histogram was faded.
   private var unfaded: Float = 0
-  /// The number of gaps since the tail was drawn.
+  /// The number of gaps since the tail was derived.
   private var fresh: Int32 = 0
-  /// What is learned of long gaps.
   package private(set) var tail = Tail()
-  /// A silence longer than this is an absence and teaches nothing, in seconds.
+  /// The silence, in seconds, beyond which the beacon was absent and nothing is learned.
   private var absence: Float = GapLearner.firstAbsence
 
   /// The share of time in which the scanner receives.
   private let share: Float
 
-  /// Creates a learner of a scanner that receives for a share of time, from 0 to 1: the less, the longer the gaps
-  /// that are taken for possible before many are known.
+  /// Creates a learner for a scanner that receives for a share of time, from 0 to 1. The smaller it
+  /// is, the longer the gaps that are assumed before many are known.
   package init(share: Float = 1) { self.share = share }
 
-  /// The time over which gaps are forgotten, in seconds of reception: 12 h.
+  /// The seconds of reception over which gaps are forgotten: 12 h.
   static let memory: Float = 43200
-  /// A silence of up to this always teaches something, in seconds: bad spells last as long.
+  /// The silence in seconds up to which a gap is always learned: bad spells last as long.
   static let spell: Float = 30
-  /// Beyond that, a silence teaches something if it is at most so many times as long as the timeout for
-  /// one false exit a day: longer ones are absences.
+  /// The factor over the timeout for one false exit a day beyond which a silence is an absence.
   static let farBeyond: Float = 3
-  /// A first gap that is longer than this is an absence, in seconds.
+  /// The length, in seconds, beyond which the first gap is an absence.
   static let firstAbsence: Float = 120
 
-  /// Learns the seconds between two packets of the beacon, and returns whether ``tail`` was drawn anew. Less than
-  /// 16 ms is the same packet, received twice: by two adapters, or on two channels.
+  /// Learns the seconds between two packets of the beacon, and returns whether ``tail`` was derived
+  /// again. Less than 16 ms is one packet received twice: by two adapters, or on two channels.
   @discardableResult
   package mutating func learn(gap: Float) -> Bool {
     guard gap >= GapHistogram.shortest, gap <= absence else { return false }
@@ -62,7 +59,7 @@ package struct GapLearner: Sendable, BitwiseCopyable {
     return true
   }
 
-  /// Follows the interval: at first the shortest gap, then the mean of the gaps like it.
+  /// Follows the interval: at first the shortest gap, then the mean of similar gaps.
   private mutating func follow(_ gap: Float) {
     if (gap - interval).magnitude < 0.25 * interval {
       interval += (gap - interval) * (count < 64 ? 0.125 : 0.015625)
@@ -87,8 +84,7 @@ package struct GapLearner: Sendable, BitwiseCopyable {
       max(Self.spell, Self.farBeyond * tail.timeout(falseExitsPerDay: 1)), GapHistogram.longest)
   }
 
-  /// Holds the interval near the gap that one in twenty does not reach, so that it is found again
-  /// when the beacon changes it.
+  /// Keeps the interval near the 5 % quantile of the gaps, to detect that the beacon changed it.
   private mutating func holdInterval() {
     var below: Float = 0
     for bin in 0..<GapHistogram.bins {

@@ -1,39 +1,30 @@
 /// The signal strength that a beacon must have.
 ///
-/// The evidence is a cumulative sum (E. S. Page, *Biometrika* 41, 1954): what the signal lies above
-/// ``enter`` adds up over time, and what it lies below takes away; at ``excess`` the gate opens. It
-/// closes in the same way below ``exit``. So a jump is found within a second or two and noise around the
-/// boundary, which adds and takes away, is not. The gate of a beacon that is received rarely needs more, so that the packet rate
-/// does not decide how often noise opens it.
+/// The evidence is a cumulative sum (E. S. Page, *Biometrika* 41, 1954): the signal's excess over
+/// ``enter`` adds up over time, and its deficit is subtracted; at ``excess`` the gate opens. It
+/// closes in the same way below ``exit``. A jump is thus found within one or two seconds, and noise
+/// around the boundary cancels out. A beacon that is received rarely needs more evidence, to keep
+/// its rate of false changes independent of its packet rate.
 ///
-/// Where ``enter`` and ``exit`` are the same, they are a boundary. Its hysteresis follows the noise of each beacon:
-/// 0.3 of the noise's standard deviation on either side, from 1 to 3 dB.
+/// If ``enter`` and ``exit`` are equal, they are a boundary whose hysteresis follows the noise of
+/// each beacon: 0.3 of its standard deviation on either side, from 1 to 3 dB.
 public struct SignalGate: Sendable, Hashable, Codable {
-  /// The signal must exceed this to enter, in dBm.
+  /// The signal that must be exceeded to enter, in dBm.
   public let enter: Double
-  /// The signal must fall below this to leave, in dBm; not above ``enter``.
+  /// The signal below which the region is left, in dBm; not above ``enter``.
   public let exit: Double
-  /// By how much for how long, in dB · s: 6 unless set. It grows with the mean gap beyond 1/3 s.
+  /// The excess that changes the gate, in dB · s. It grows with the mean gap beyond 1/3 s.
   public let excess: Double
 
-  /// The excess unless set, in dB · s.
+  /// The default excess, in dB · s.
   public static let defaultExcess = 6.0
 
-  /// Creates a gate with its two levels.
-  ///
-  /// - Parameters:
-  ///   - enter: The signal must exceed this to enter, in dBm.
-  ///   - exit: The signal must fall below this to leave, in dBm; if `nil`, `enter` is a boundary in both directions.
-  ///   - excess: By how much for how long, in dB · s.
+  /// Creates a gate from levels in dBm; without `exit`, `enter` is a boundary in both directions.
   public init(enter: Double, exit: Double? = nil, excess: Double = SignalGate.defaultExcess) {
     (self.enter, self.exit, self.excess) = (enter, exit ?? enter, excess)
   }
 
-  /// Creates a gate with one boundary in both directions.
-  ///
-  /// - Parameters:
-  ///   - boundary: The level between inside and outside, in dBm.
-  ///   - excess: By how much for how long, in dB · s.
+  /// Creates a gate with one boundary in both directions, in dBm.
   public init(boundary: Double, excess: Double = SignalGate.defaultExcess) {
     self.init(enter: boundary, excess: excess)
   }
@@ -41,60 +32,48 @@ public struct SignalGate: Sendable, Hashable, Codable {
 
 /// The distance within which a beacon must be.
 ///
-/// A distance is a signal strength by the calibration and the power that the beacon advertises; the gate
-/// is a ``SignalGate`` at the two strengths.
+/// It is a ``SignalGate`` at two signal strengths, from the calibration and the advertised power.
 public struct DistanceGate: Sendable, Hashable, Codable {
-  /// The beacon must be nearer than this to enter, in meters.
+  /// The distance below which a beacon enters, in meters.
   public let enter: Double
-  /// The beacon must be farther than this to leave, in meters; not below ``enter``.
+  /// The distance beyond which a beacon leaves, in meters; not below ``enter``.
   public let exit: Double
-  /// By how much for how long, in dB · s.
+  /// The excess that changes the gate, in dB · s.
   public let excess: Double
 
-  /// Creates a gate.
-  ///
-  /// - Parameters:
-  ///   - enter: The beacon must be nearer than this to enter, in meters.
-  ///   - exit: The beacon must be farther than this to leave, in meters; if `nil`, `enter` is a boundary in both
-  ///     directions.
-  ///   - excess: By how much for how long, in dB · s.
+  /// Creates a gate from distances in meters; `exit` equals `enter` unless given.
   public init(enter: Double, exit: Double? = nil, excess: Double = SignalGate.defaultExcess) {
     (self.enter, self.exit, self.excess) = (enter, exit ?? enter, excess)
   }
 
-  /// Creates a gate with one boundary in both directions.
-  ///
-  /// - Parameters:
-  ///   - boundary: The distance between inside and outside, in meters.
-  ///   - excess: By how much for how long, in dB · s.
+  /// Creates a gate with one boundary in both directions, in meters.
   public init(boundary: Double, excess: Double = SignalGate.defaultExcess) {
     self.init(enter: boundary, excess: excess)
   }
 }
 
-/// What the gates have to know of a beacon's signal: how long its packets count, and its noise.
+/// The statistics of a beacon's signal for gates: the time that packets count for, and the noise.
 struct SignalStatistics: Sendable {
-  /// A packet counts for at most this long, in seconds, however long the gap before it.
+  /// The longest time that a packet counts for, in seconds, however long the gap before it.
   private static let longestShare: Float = 1
-  /// A packet that follows no other counts for this long, in seconds.
+  /// The time that the first packet counts for, in seconds.
   private static let firstShare: Float = 0.1
-  /// The mean share up to which the excess is as set, in seconds: beyond it the excess grows in proportion, so that
-  /// at 6 dB · s three packets are needed at least.
+  /// The mean share, in seconds, above which the excess grows: 6 dB · s take three packets or more.
   private static let usualShare: Float = 1 / 3.0
   /// The greatest difference of two packets that counts as noise, in dB.
   private static let largestDifference: Float = 15
-  /// The number of packets over which the means are taken.
+  /// The number of packets in the means.
   private static let memory: Float = 32
 
-  /// How long the latest packet counts, in seconds.
+  /// The time that the latest packet counts for, in seconds.
   private(set) var share: Float = 0
   private var meanShare: Float = 0
-  /// The variance of the noise, from the differences of packets that follow one another, in dB².
+  /// The variance of the noise, from differences of successive packets, in dB².
   private var variance: Float = 0
   private var previous: Float = 0
   private var count: Float = 0
 
-  /// Receives a signal strength in dBm, and the seconds since the packet before; `nil` for the first.
+  /// Receives a signal strength in dBm, and the seconds since the previous packet, if any.
   mutating func receive(rssi: Float, after gap: Float?) {
     share = min(gap ?? Self.firstShare, Self.longestShare)
     if gap != nil {
@@ -106,10 +85,10 @@ struct SignalStatistics: Sendable {
     previous = rssi
   }
 
-  /// By how much more evidence than set is needed.
+  /// The factor of the evidence that is needed.
   var excessFactor: Float { max(1, meanShare / Self.usualShare) }
 
-  /// How far the levels of a boundary lie from it, in dB.
+  /// The distance of a boundary's levels from it, in dB.
   var hysteresis: Float { min(max(0.3 * variance.squareRoot(), 1), 3) }
 }
 
@@ -119,11 +98,11 @@ struct GateState: Sendable {
   /// The evidence for the other state, in dB · s.
   var evidence: Float = 0
 
-  /// A packet counts for at most this many dB, so that one alone does not decide.
+  /// The most dB that a packet counts for: a single one does not decide.
   private static let largest: Float = 6
 
-  /// Receives the latest signal strength, which the statistics include; for a boundary both levels are the same. As
-  /// the strength is a whole number, one equal to a level is taken to lie half a dB beyond it.
+  /// Receives the latest signal strength, after the statistics have. Equal levels are a boundary.
+  /// As the strength is a whole number, one equal to a level counts as half a dB beyond it.
   mutating func receive(
     rssi: Float, _ statistics: SignalStatistics, levels: (enter: Float, exit: Float),
     excess: Double

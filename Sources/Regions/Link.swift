@@ -5,23 +5,23 @@ struct Link: Sendable {
   /// The region's place and serial number.
   let place: Int32
   let serial: UInt32
-  /// Whether the beacon holds the region.
+  /// Whether the beacon is inside the region.
   var isInside = false
-  /// The rule that was not met at the last sighting.
+  /// The rule that the last sighting did not meet.
   var missing = RegionTransition.Rule.sighting
   var signal = GateState()
   var distance = GateState()
   /// The signal strengths of the distance gate, in dBm.
   var levels: (enter: Float, exit: Float) = (0, 0)
-  /// A bit for each of the last sightings, the newest lowest: whether it lay inside the gates.
+  /// One bit for each of the last sightings inside the gates, the newest lowest.
   var hits: UInt64 = 0
-  /// Since when the beacon is inside the gates, in reception time; `nil` if it is not.
+  /// The reception time since which the beacon is inside the gates; `nil` if it is not.
   var since: Int64?
 
   init(place: Int32, serial: UInt32) { (self.place, self.serial) = (place, serial) }
 
-  /// Receives a sighting of the beacon, which the statistics include, and returns the rule by which it entered or left
-  /// the region; `nil` if it did not.
+  /// Receives a sighting of the beacon, after the statistics have, and returns the rule by which
+  /// the beacon entered or left the region, if it did.
   mutating func receive(
     rssi: Int8?, _ statistics: SignalStatistics, at now: Int64, _ rules: RegionRules
   ) -> RegionTransition.Rule? {
@@ -44,7 +44,7 @@ struct Link: Sendable {
     return enter(closed, at: now, rules)
   }
 
-  /// Returns whether the beacon may still enter by count, dwell or what its gates have gathered.
+  /// Returns whether the beacon may still enter by count, dwell or the evidence of its gates.
   func isUndecided(_ rules: RegionRules) -> Bool {
     func mayOpen(_ gate: GateState) -> Bool { gate.isOpen || gate.evidence > 0 }
     return !isInside && (rules.signal == nil || mayOpen(signal))
@@ -75,14 +75,13 @@ struct Link: Sendable {
     return missing
   }
 
-  /// Leaves the region by a gate. What counts towards entering starts anew.
   private mutating func leave() {
     isInside = false
     hits = 0
     since = nil
   }
 
-  /// Starts from nothing, after a silence.
+  /// Resets the link after a silence.
   mutating func forget() {
     let levels = levels
     self = Link(place: place, serial: serial)

@@ -1,20 +1,15 @@
 public import Scanning
 
-/// A region: the beacons that belong to it, and the rules by which it is entered and left.
+/// A region: its beacons, and the rules for entering and leaving it.
 public struct MonitoredRegion: Sendable, Hashable, Codable {
-  /// The region's name: a region that is added with the same identifier replaces it.
+  /// The unique name of the region.
   public let identifier: String
   /// The beacons that belong to it.
   public let constraint: BeaconConstraint
-  /// The rules by which it is entered and left.
+  /// The rules for entering and leaving it.
   public let rules: RegionRules
 
-  /// Creates a region.
-  ///
-  /// - Parameters:
-  ///   - identifier: The region's name.
-  ///   - constraint: The beacons that belong to it.
-  ///   - rules: The rules by which it is entered and left.
+  /// Creates a region, which replaces one with the same identifier when it is added.
   public init(identifier: String, constraint: BeaconConstraint, rules: RegionRules = .standard) {
     self.identifier = identifier
     self.constraint = constraint

@@ -1,22 +1,18 @@
 internal import Scanning
 
-/// Reception time, in nanoseconds: it stands still while reception is lost.
+/// Reception time, in nanoseconds: it stops while reception is lost.
 struct ReceptionClock: Sendable {
-  /// The latest moment given; `nil` before the first.
   private(set) var latest: Int64?
-  /// The moment of the last sighting.
   private var lastReceived = Int64.min
-  /// The moment since which reception is lost; `nil` while there is reception.
+  /// The moment at which reception was lost; `nil` during reception.
   private(set) var lostSince: Int64?
   /// The nanoseconds of earlier losses.
   private(set) var lostTime: Int64 = 0
-  /// The number of losses.
   private(set) var losses: UInt32 = 0
 
-  /// The reception time now.
   var now: Int64? { latest.map { Self.subtract(lostSince ?? $0, lostTime) } }
 
-  /// Advances to a moment, and returns its reception time; an earlier moment is taken as the latest.
+  /// Advances to a moment, and returns its reception time. An earlier moment counts as the latest.
   mutating func advance(to time: MonotonicTime, isSighting: Bool = false) -> Int64 {
     let time = max(time.nanoseconds, latest ?? .min)
     latest = time
@@ -32,7 +28,6 @@ struct ReceptionClock: Sendable {
     latest = max(latest ?? .min, time.nanoseconds)
   }
 
-  /// Resumes at a moment.
   mutating func receptionRestored(at time: MonotonicTime) {
     guard let since = lostSince else { return }
     let time = max(time.nanoseconds, latest ?? .min, since)
@@ -42,19 +37,19 @@ struct ReceptionClock: Sendable {
     lostSince = nil
   }
 
-  /// Returns the moment of a reception time; while reception is lost, the reception time lasts.
+  /// Returns the moment of a reception time; during a loss, the latest moment.
   func moment(_ time: Int64) -> MonotonicTime {
     let moment = Self.add(time, lostTime)
     if let lostSince, let latest, moment >= lostSince { return MonotonicTime(nanoseconds: latest) }
     return MonotonicTime(nanoseconds: moment)
   }
 
-  /// Adds, staying at the ends of the range.
+  /// Adds with saturation.
   static func add(_ left: Int64, _ right: Int64) -> Int64 {
     MonotonicTime(nanoseconds: left).advanced(by: right).nanoseconds
   }
 
-  /// Subtracts, staying at the ends of the range.
+  /// Subtracts with saturation.
   static func subtract(_ left: Int64, _ right: Int64) -> Int64 {
     MonotonicTime(nanoseconds: left).nanoseconds(since: MonotonicTime(nanoseconds: right))
   }

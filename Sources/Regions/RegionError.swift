@@ -1,4 +1,4 @@
-/// A region or rule that cannot be monitored.
+/// An error of a region or rule that cannot be monitored.
 public enum RegionError: Error, Sendable, Hashable, CustomStringConvertible {
   /// A fixed exit timeout, in seconds.
   case exitTimeout(Double)
@@ -12,14 +12,14 @@ public enum RegionError: Error, Sendable, Hashable, CustomStringConvertible {
   case distance(enter: Double, exit: Double)
   /// The excess of a gate, in dB · s.
   case excess(Double)
-  /// The number of sightings to enter, of the last ones.
+  /// The number of sightings needed to enter, of the last ones.
   case count(needed: Int, last: Int)
   /// The dwell, in seconds.
   case dwell(Double)
-  /// More regions than can be monitored at once.
+  /// More regions than the limit.
   case tooMany(limit: Int)
 
-  /// One sentence: what, the number, and what would be valid.
+  /// One sentence with the problem, the number, and the valid range.
   public var description: String {
     switch self {
     case .exitTimeout(let seconds):

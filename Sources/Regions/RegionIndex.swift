@@ -1,38 +1,36 @@
 internal import Advertising
 internal import Scanning
 
-/// The regions that are monitored, found by identifier and by what they mean.
+/// The monitored regions, by identifier and by constraint.
 struct RegionIndex: Sendable {
-  /// One region's place.
   struct Record: Sendable {
     var region: MonitoredRegion
     /// The serial number of the region at this place; 0 for none.
     var serial: UInt32
     var state: RegionState
-    /// The moment at which the state became what it is; `nil` if it is only assumed.
+    /// The moment of the last change of state; `nil` if it is only assumed.
     var since: MonotonicTime?
-    /// Whether the state rests on sightings or on their absence.
+    /// Whether the state follows from sightings or their absence.
     var isDetermined = false
-    /// The number of beacons that hold it.
+    /// The number of received beacons that are inside.
     var holders = 0
-    /// Where the rules report each beacon, those that are assumed to be inside and were not received yet, and until when
-    /// they are waited for, in reception time; before the wait began, for how long.
+    /// If the rules report each beacon, the assumed beacons that were not received yet, with the
+    /// end of their timeouts in reception time; before the wait started, with the timeouts.
     var expected: [BeaconIdentity: Int64] = [:]
-    /// Whether it was not known, when the region was added, which beacons are inside.
+    /// Whether it was unknown, when the region was added, which beacons are inside.
     var areBeaconsUnknown = false
-    /// How long it waits for a first beacon, in seconds.
+    /// The timeout for a first beacon, in seconds.
     var timeout: Double
-    /// When the wait began and when it ends, in reception time; `.max` before it began.
+    /// The start and end of the wait, in reception time; `.max` before it.
     var began = Int64.max
     var deadline = Int64.max
 
-    /// Whether its initial timeout runs for the first time.
+    /// Whether the initial timeout runs for the first time.
     var isFirstLook: Bool
 
-    /// The number of beacons inside, received or assumed.
     var beaconsInside: Int { holders + expected.count }
 
-    /// Whether the region is there and nothing is known of its state.
+    /// Whether the region exists and its state is unknown.
     var isInitial: Bool { serial != 0 && state == .unknown && !isDetermined }
   }
 
@@ -40,21 +38,20 @@ struct RegionIndex: Sendable {
   var records: [Record] = []
   private var free: [Int32] = []
   private var matching: [BeaconConstraint: [Int32]] = [:]
-  /// The number of constraints of a UUID, so that foreign beacons cost one look-up.
+  /// The number of constraints by UUID, which makes a foreign beacon cost one look-up.
   private var uuids: [ProximityUUID: Int] = [:]
-  /// Grows with each change, so that beacons look for their regions anew.
+  /// The version of the regions, by which beacons notice changes.
   private(set) var generation: UInt32 = 0
   private var serials: UInt32 = 0
   /// The number of regions whose initial timeout runs for the first time.
   private(set) var firstLooks = 0
-  /// The number of regions whose rules have gates.
   private(set) var gated = 0
 
   subscript(identifier: String) -> Record? {
     identifiers[identifier].map { records[Int($0)] }
   }
 
-  /// Returns whether the region at a place is still the same.
+  /// Returns whether a place still has the region with a serial number.
   func isCurrent(_ place: Int32, _ serial: UInt32) -> Bool { records[Int(place)].serial == serial }
 
   mutating func add(
@@ -107,10 +104,9 @@ struct RegionIndex: Sendable {
     return region
   }
 
-  /// Returns whether any region matches beacons of a UUID.
   func matches(_ uuid: ProximityUUID) -> Bool { uuids[uuid] != nil }
 
-  /// Returns the places of the regions that match a beacon: four look-ups.
+  /// Returns the places of the regions that match a beacon, by four look-ups.
   func places(for beacon: BeaconIdentity) -> [Int32] {
     var places: [Int32] = []
     for (major, minor) in [

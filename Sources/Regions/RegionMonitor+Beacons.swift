@@ -2,7 +2,7 @@ internal import Advertising
 internal import Scanning
 
 extension RegionMonitor {
-  /// Returns a beacon's place, with its links up to date; -1 if no region matches it.
+  /// Returns a beacon's place, with current links; -1 if no region matches it.
   @inline(__always)
   mutating func place(of beacon: BeaconIdentity) -> Int32 {
     let known = places.find(beacon) { beacons[$0].identity == beacon }
@@ -40,7 +40,7 @@ extension RegionMonitor {
     return place
   }
 
-  /// Links a beacon to the regions that match it, and keeps its links to those that are still there.
+  /// Links a beacon to the regions that match it; keeps its links to current ones.
   private mutating func relink(_ place: Int) {
     var known: [UInt32: Link] = [:]
     for link in beacons[place].links { known[link.serial] = link }
@@ -53,7 +53,7 @@ extension RegionMonitor {
     while links + matching.count > configuration.maximumLinks, makeRoom(sparing: place) {}
     let room = max(configuration.maximumLinks - links, 0)
     if matching.count > room {
-      // What it holds stays.
+      // Links inside their regions stay.
       matching = Array(
         (matching.filter(\.isInside) + matching.filter { !$0.isInside }).prefix(room))
     }
@@ -67,9 +67,9 @@ extension RegionMonitor {
     schedule(place)
   }
 
-  /// Evicts the eighth of the beacons that were received longest ago, first those that hold no region, and returns
-  /// whether there were any. The only one that holds a region stays, and each inside one whose rules report each:
-  /// strangers cannot push them out.
+  /// Evicts the eighth of beacons received longest ago, those in no region first, and returns
+  /// whether there were any. The only beacon in a region stays, and each one in a region that
+  /// reports each: beacons in no region cannot displace them.
   private mutating func makeRoom(sparing spared: Int?) -> Bool {
     let byAge = places.places.filter { Int($0) != spared }.map { place in
       let holds = beacons[Int(place)].shortest != .max

@@ -1,11 +1,8 @@
 internal import HeapModule
 internal import Scanning
 
-/// The moment at which a region or a beacon is looked at.
-///
-/// A deadline may be out of date: its owner has a later one, or is gone.
+/// The moment to check a region or a beacon; out of date if its owner has a later one or is gone.
 struct Deadline: Comparable, Sendable {
-  /// What has the deadline.
   enum Owner: UInt8, Sendable {
     case region
     case beacon
@@ -26,8 +23,8 @@ struct Deadline: Comparable, Sendable {
 }
 
 extension RegionMonitor {
-  /// Lets time pass: what is due before then happens, in order. A silence must exceed a timeout, so a sighting at
-  /// the very moment of a deadline is in time.
+  /// Runs all deadlines before a moment, in order. A silence must exceed a timeout, so a sighting
+  /// at the exact moment of a deadline is in time.
   mutating func run(to now: Int64, _ transitions: inout [RegionTransition]) {
     if !waiting.isEmpty {
       for identifier in waiting { start(identifier, at: now) }
@@ -47,7 +44,7 @@ extension RegionMonitor {
     }
   }
 
-  /// Returns when a deadline is truly due; `nil` if it is out of date.
+  /// Returns the actual moment of a deadline; `nil` if it is out of date.
   func due(_ entry: Deadline) -> Int64? {
     switch entry.owner {
     case .region:
@@ -64,13 +61,13 @@ extension RegionMonitor {
     }
   }
 
-  /// Moves a beacon's deadline to when it is truly due.
+  /// Moves a beacon's deadline to its actual moment.
   mutating func reschedule(_ entry: Deadline) {
     beacons[Int(entry.place)].wake = .max
     schedule(Int(entry.place))
   }
 
-  /// Schedules a look at a beacon no later than when it could be gone.
+  /// Schedules a check of a beacon no later than its earliest possible exit.
   @inline(__always)
   mutating func schedule(_ place: Int) {
     guard beacons[place].shortest != .max else {
@@ -85,7 +82,7 @@ extension RegionMonitor {
     tidy()
   }
 
-  /// Drops the deadlines that are out of date once they outnumber the others.
+  /// Drops out-of-date deadlines once they outnumber the others.
   mutating func tidy() {
     guard deadlines.count > 2 * (places.count + regionCount) + 64 else { return }
     deadlines = Heap(deadlines.unordered.filter { due($0) != nil })
@@ -121,23 +118,23 @@ extension RegionMonitor {
     guard beacon.learner.count == 0, beacon.otherLearner.count > 0 else {
       return rule.seconds(beacon.learner, start: start)
     }
-    // As it is known at the other duty, and longer where less is received now.
+    // The timeout at the other duty, longer if less is received now.
     let known =
       rule.seconds(beacon.otherLearner, start: 0) / (isFullDuty ? 1 : Double(Self.slowShare))
     return rule.seconds(beacon.learner, start: max(start, known))
   }
 
-  /// Returns how long a beacon may be silent at the present duty in a region, in seconds.
+  /// Returns the permitted silence of a beacon at the current duty in a region, in seconds.
   ///
-  /// A timeout that is configured counts from the last sighting. A learned one counts the silence at its own duty, which adds
-  /// up over changes of the duty: to range again and again does not keep a beacon inside that is gone.
+  /// A fixed timeout counts from the last sighting. A learned one counts the silence at its own
+  /// duty, which adds up over changes: repeated ranging does not keep an absent beacon inside.
   func timeLeft(of beacon: TrackedBeacon, in region: MonitoredRegion) -> Double {
     let timeout = exitTimeout(of: beacon, in: region)
     guard case .fixed = region.rules.exitTimeout else { return timeout }
     return max(0, timeout - Double(beacon.otherSilence) * 1e-9)
   }
 
-  /// Returns the shortest exit timeout in the regions that a beacon holds, in nanoseconds; `.max` if it holds none.
+  /// Returns the shortest exit timeout of a beacon inside regions, in nanoseconds; `.max` outside.
   func shortestTimeout(_ place: Int) -> Int64 {
     var shortest = Int64.max
     for link in beacons[place].links where link.isInside {

@@ -1,16 +1,16 @@
 internal import Advertising
 internal import Scanning
 
-// Regions whose rules report each beacon: a beacon's state is that of its link, and of those that are expected.
+// In regions that report each beacon, its state is that of its link, or of its expectation.
 
 extension RegionMonitor {
-  /// Returns whether a region has as many beacons inside as it can, so that this one cannot enter.
+  /// Returns whether a region has too many beacons inside for this one to enter.
   func isFull(_ place: Int32, for beacon: BeaconIdentity) -> Bool {
     index.records[Int(place)].beaconsInside >= RegionRules.maximumBeaconsInside
       && index.records[Int(place)].expected[beacon] == nil
   }
 
-  /// Determines the state of a beacon in a region, and that of the region.
+  /// Sets the state of a beacon in a region, and that of the region.
   mutating func settle(
     _ place: Int32, _ beacon: BeaconIdentity, _ isEntering: Bool, at time: Int64,
     _ reason: RegionTransition.Reason, _ transitions: inout [RegionTransition]
@@ -33,7 +33,7 @@ extension RegionMonitor {
     index.endFirstLook(place)
   }
 
-  /// Makes the beacons of a region leave that are expected and were not received in time.
+  /// Makes the expected beacons of a region leave that were not received in time.
   mutating func giveUpExpected(
     _ place: Int32, at time: Int64, _ transitions: inout [RegionTransition]
   ) {

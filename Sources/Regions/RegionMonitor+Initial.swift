@@ -2,17 +2,16 @@ internal import Advertising
 internal import HeapModule
 internal import Scanning
 
-// How a region without any beacon is found to be outside.
+// Finds a region without any beacon to be outside.
 
 extension RegionMonitor {
-  /// Whether a region was added whose state is unknown and whose initial timeout still runs: a scanner at full
-  /// duty shortens it to a quarter.
+  /// Whether a first initial timeout runs, which full duty shortens to a quarter.
   package var needsFullDuty: Bool { index.firstLooks > 0 }
 
-  /// Whether a region has a boundary, which needs signal strengths.
+  /// Whether a region has gates, which need signal strengths.
   package var hasGates: Bool { index.gated > 0 }
 
-  /// Returns how long a region waits for a first beacon, in seconds at full duty.
+  /// Returns the usual wait for a region's first beacon, in seconds at full duty.
   func usualTimeout(_ rules: RegionRules, assuming state: RegionState) -> Double {
     let confirmation = rules.exitTimeout.seconds(
       GapLearner(), start: configuration.confirmationTimeout)
@@ -21,7 +20,7 @@ extension RegionMonitor {
     return configuration.initialTimeout
   }
 
-  /// Begins to wait for a region's first beacon.
+  /// Starts the wait for a region's first beacon.
   mutating func start(_ identifier: String, at now: Int64) {
     guard let place = index.identifiers[identifier] else { return }
     let record = index.records[Int(place)]
@@ -36,7 +35,7 @@ extension RegionMonitor {
     wait(place, until: ReceptionClock.add(now, ReceptionClock.nanoseconds(seconds)))
   }
 
-  /// Scales what is left of each initial timeout after the duty has changed.
+  /// Scales the rest of each initial timeout after a change of duty.
   mutating func rescaleInitialTimeouts() {
     guard let now = clock.now else { return }
     let factor = isFullDuty ? Double(Self.slowShare) : 1 / Double(Self.slowShare)
@@ -56,7 +55,7 @@ extension RegionMonitor {
         time: time, owner: .region, place: place, serial: index.records[Int(place)].serial))
   }
 
-  /// Determines that a region is outside, unless a beacon of it may still prove to be inside.
+  /// Sets a region to outside, unless a beacon may still prove to be inside.
   mutating func giveUp(_ place: Int32, at time: Int64, _ transitions: inout [RegionTransition]) {
     index.endFirstLook(place)
     let record = index.records[Int(place)]
@@ -74,8 +73,8 @@ extension RegionMonitor {
       &transitions)
   }
 
-  /// Returns until when a beacon may prove to be inside a region: one that is known from before and whose
-  /// exit timeout has not passed, or one whose count, dwell or gates are not decided.
+  /// Returns the moment until which a beacon may prove to be inside: one known from before with
+  /// time left, or one whose count, dwell or gates are undecided.
   private func undecidedUntil(_ record: RegionIndex.Record, at time: Int64) -> Int64 {
     let region = record.region
     let constraint = region.constraint
@@ -84,7 +83,7 @@ extension RegionMonitor {
       guard beacon.lastReceived != .min, constraint.matches(beacon.identity) else { return }
       let gone = beacon.deadline(timeLeft(of: beacon, in: region))
       guard let link = beacon.links.first(where: { $0.serial == record.serial }) else {
-        // It was not received since the region was added.
+        // The beacon was not received since the region was added.
         until = max(until, gone)
         return
       }

@@ -2,22 +2,22 @@ public import Advertising
 public import Scanning
 
 extension RegionMonitor {
-  /// Adds a region; one with the same identifier is replaced, and its state starts anew.
+  /// Adds a region, or replaces one with the same identifier.
   ///
-  /// The first determination of its state is always reported. If the state was assumed and proves wrong, so
-  /// is the crossing.
+  /// The first determination of its state is always reported. If the state was assumed and proves
+  /// wrong, the crossing is reported, too.
   ///
   /// - Parameters:
   ///   - region: The region.
-  ///   - state: The state that it is assumed to have, such as before a restart; `nil` for unknown.
-  ///   - timeout: How long to wait for a first beacon until the region is outside, in seconds, such as its
+  ///   - state: The assumed state, such as that before a restart; `nil` for unknown.
+  ///   - timeout: The wait for a first beacon until the region is outside, in seconds, such as the
   ///     last exit timeout before a restart. If `nil` or not from 0 to a week, it is
-  ///     ``Configuration/initialTimeout`` where the state is unknown, and else
-  ///     ``Configuration/confirmationTimeout``; a fixed exit timeout instead of the latter, and instead of
-  ///     the former if it is shorter.
-  ///   - beacons: Where the rules report each beacon and the state is ``RegionState/inside``, the beacons that are
-  ///     assumed to be inside, each with its own timeout. If there are none, a beacon that is received during the
-  ///     timeout is determined to be inside, and does not enter.
+  ///     ``Configuration/initialTimeout`` for an unknown state, or a shorter fixed exit timeout;
+  ///     for an assumed state, the fixed exit timeout, or else
+  ///     ``Configuration/confirmationTimeout``.
+  ///   - beacons: The beacons that are assumed to be inside, each with its own timeout, if the
+  ///     rules report each beacon and the state is ``RegionState/inside``. Without any, a beacon
+  ///     received during the timeout does not enter but is determined to be inside.
   /// - Throws: ``RegionError/tooMany(limit:)``.
   public mutating func add(
     _ region: MonitoredRegion, assuming state: RegionState? = nil, timeout: Double? = nil,
@@ -50,17 +50,11 @@ extension RegionMonitor {
     tidy()
   }
 
-  /// Removes a region.
-  ///
-  /// - Parameter identifier: The region's identifier.
-  /// - Returns: The region; `nil` if there was none.
+  /// Removes a region, and returns it, if it was monitored.
   @discardableResult
   public mutating func remove(_ identifier: String) -> MonitoredRegion? { index.remove(identifier) }
 
-  /// Returns a region's state.
-  ///
-  /// - Parameter identifier: The region's identifier.
-  /// - Returns: Its state; `nil` if it is not monitored.
+  /// Returns a region's state; `nil` if it is not monitored.
   public func state(of identifier: String) -> RegionState? { index[identifier]?.state }
 
   /// Returns whether a region is monitored and its state was determined, not only assumed.
@@ -68,11 +62,10 @@ extension RegionMonitor {
     index[identifier]?.isDetermined ?? false
   }
 
-  /// Returns the region with an identifier; `nil` if it is not monitored.
   package func region(_ identifier: String) -> MonitoredRegion? { index[identifier]?.region }
 
-  /// Returns the determination of a region's present state; `nil` if there is no such region, or if its state is not
-  /// determined yet: then the determination that is to come is the answer.
+  /// Returns the determination of a region's state; `nil` if the region is not monitored, or before
+  /// its first determination, which is then the answer.
   package func requestState(of identifier: String) -> RegionTransition? {
     guard let record = index[identifier], record.isDetermined, let latest = clock.latest else {
       return nil
@@ -84,12 +77,9 @@ extension RegionMonitor {
       previous: record.state, reason: reason)
   }
 
-  /// Returns what is known of a region.
+  /// Returns the status of a region; `nil` if it is not monitored.
   ///
-  /// It looks at every beacon: it is for display, not for each sighting.
-  ///
-  /// - Parameter identifier: The region's identifier.
-  /// - Returns: Its status; `nil` if it is not monitored.
+  /// It checks every beacon, and is therefore for display, not for each sighting.
   public func status(of identifier: String) -> RegionStatus? {
     guard let record = index[identifier] else { return nil }
     let (due, reason) = evidence(of: record, rule: .request)
@@ -100,7 +90,7 @@ extension RegionMonitor {
     )
   }
 
-  /// Returns when the last of a region's beacons is gone, in reception time, and the reason to state for it.
+  /// Returns when the region's last beacon will be gone, in reception time, and the reason.
   private func evidence(of record: RegionIndex.Record, rule: RegionTransition.Rule)
     -> (due: Int64?, reason: RegionTransition.Reason)
   {
@@ -123,18 +113,17 @@ extension RegionMonitor {
   }
 }
 
-/// What is known of a region at a moment.
+/// The status of a region at a moment.
 public struct RegionStatus: Sendable, Hashable, Codable {
   /// The state.
   public let state: RegionState
   /// Whether the state was determined, not only assumed.
   public let isDetermined: Bool
-  /// The moment at which the state became what it is; `nil` if it is only assumed.
+  /// The moment of the last change of state; `nil` if it is only assumed.
   public let since: MonotonicTime?
-  /// The number of beacons that are inside by the region's rules.
+  /// The number of beacons inside by the region's rules.
   public let beacons: Int
-  /// The moment of the exit if nothing more is received; `nil` if the region is not inside, or while
-  /// reception is lost.
+  /// The moment of the exit without further sightings; `nil` unless inside and receiving.
   public let exit: MonotonicTime?
   /// The beacon that would leave last, and its exit timeout.
   public let evidence: RegionTransition.Reason

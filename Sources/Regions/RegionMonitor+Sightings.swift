@@ -3,18 +3,17 @@ internal import Ranging
 internal import Scanning
 
 extension RegionMonitor {
-  /// Receives a sighting of the beacon at a place.
   mutating func receive(
     _ sighting: Sighting, at now: Int64, place: Int, _ transitions: inout [RegionTransition]
   ) {
     guard beacons[place].attentive > 0 else {
-      // Its deadline moved away, and is moved in the heap when it comes up there.
+      // Its deadline is now later, and is moved in the heap when it comes up there.
       guard beacons[place].record(sighting, at: now, losses: clock.losses) else { return }
       beacons[place].shortest = shortestTimeout(place)
       return schedule(place)
     }
     let silence = beacons[place].silence(at: now)
-    // Before the silence is learned from: by the timeout that was in force.
+    // Done before learning, by the timeout that was in force.
     breakOff(place, after: silence)
     let hasLearned = beacons[place].record(sighting, at: now, losses: clock.losses)
     if let rssi = sighting.rssi {
@@ -37,7 +36,7 @@ extension RegionMonitor {
     }
   }
 
-  /// Gives a sighting to the links that need each one, and returns whether any of them entered or left its region.
+  /// Gives a sighting to the links that need it, and returns whether any entered or left.
   private mutating func attend(
     _ sighting: Sighting, at now: Int64, place: Int, _ transitions: inout [RegionTransition]
   ) -> Bool {
@@ -71,7 +70,7 @@ extension RegionMonitor {
     return changed
   }
 
-  /// Begins or ends a beacon's hold of a region.
+  /// Starts or ends a beacon's presence in a region.
   mutating func hold(
     _ region: Int32, by place: Int, _ rule: RegionTransition.Rule, at time: Int64,
     isEntering: Bool, _ transitions: inout [RegionTransition]
@@ -89,7 +88,7 @@ extension RegionMonitor {
     }
   }
 
-  /// Determines a region's state.
+  /// Sets a region's state.
   mutating func settle(
     _ place: Int32, _ state: RegionState, at time: Int64, _ reason: RegionTransition.Reason,
     _ transitions: inout [RegionTransition]
@@ -110,7 +109,7 @@ extension RegionMonitor {
     if record.state != state || record.since == nil { index.records[Int(place)].since = moment }
   }
 
-  /// Returns a distance gate's signal strengths for a beacon.
+  /// Returns a distance gate's signal strengths for a beacon, in dBm.
   private func levels(_ gate: DistanceGate, _ beacon: BeaconIdentity, _ power: Int8)
     -> (enter: Float, exit: Float)
   {
@@ -141,7 +140,7 @@ extension RegionMonitor {
 }
 
 extension TrackedBeacon {
-  /// Returns how long it was silent, in nanoseconds; `.max` if it was never received.
+  /// Returns the nanoseconds without a sighting; `.max` if it was never received.
   func silence(at now: Int64) -> Int64 {
     lastReceived == .min ? .max : max(0, ReceptionClock.subtract(now, lastReceived))
   }
@@ -150,7 +149,7 @@ extension TrackedBeacon {
   @inline(__always)
   mutating func record(_ sighting: Sighting, at now: Int64, losses: UInt32) -> Bool {
     let silence = silence(at: now)
-    // A gap in which reception was lost for a while teaches nothing.
+    // A gap with a loss of reception teaches nothing.
     let isWhole = self.losses == losses && silence != .max
     self.losses = losses
     lastReceived = now

@@ -1,28 +1,27 @@
-/// The rules by which a region is entered and left.
+/// The rules for entering and leaving a region.
 ///
-/// Without gates, count and dwell it is entered with the first sighting and left by the exit timeout alone. Each
-/// rule is kept for every beacon of the region by itself; the region is entered with the first beacon
-/// that meets them all, and left with the last. With ``reportsEachBeacon`` each of them enters and leaves.
+/// Without gates, count and dwell, a beacon enters with its first sighting and leaves by the exit
+/// timeout. Each beacon must meet all rules by itself. The region is entered with the first beacon,
+/// and left with the last; with ``reportsEachBeacon``, each one is reported.
 public struct RegionRules: Sendable, Hashable, Codable {
-  /// How long a beacon must be silent to count as gone.
+  /// The silence after which a beacon counts as gone.
   public let exitTimeout: ExitTimeoutRule
   /// The signal strength that a beacon must have; `nil` for any.
   public let signal: SignalGate?
   /// The distance within which a beacon must be; `nil` for any.
   public let distance: DistanceGate?
-  /// How many of a beacon's last sightings must lie inside the gates to enter.
+  /// The number of a beacon's last sightings that must lie inside the gates to enter.
   public let count: EnterCount
-  /// For how long a beacon must be received inside the gates to enter, in seconds.
+  /// The time in seconds for which a beacon must be inside the gates to enter.
   ///
-  /// It is over with the first sighting after that time: a beacon that was received once does not enter.
+  /// It ends with the first sighting after it, so a beacon received once does not enter.
   public let dwell: Double
-  /// Whether each beacon of the region is reported as it enters and leaves, and not only the first and the last.
+  /// Whether every beacon that enters or leaves is reported, not only the first and the last.
   ///
-  /// The region then has one state for each beacon, at most 512 of them inside at once: further ones enter when
-  /// others have left.
+  /// Each beacon then has a state. At most 512 are inside at once; others enter when one has left.
   public let reportsEachBeacon: Bool
 
-  /// An adaptive exit timeout with one false exit a day, and nothing else.
+  /// The default: an adaptive exit timeout with one false exit a day.
   public static let standard = RegionRules()
 
   private init() {
@@ -30,16 +29,9 @@ public struct RegionRules: Sendable, Hashable, Codable {
     reportsEachBeacon = false
   }
 
-  /// Creates rules, if they can be kept.
+  /// Creates rules. Signal strength and distance may be `nil` for any; `dwell` is in seconds.
   ///
-  /// - Parameters:
-  ///   - exitTimeout: How long a beacon must be silent to count as gone.
-  ///   - signal: The signal strength that a beacon must have; `nil` for any.
-  ///   - distance: The distance within which a beacon must be; `nil` for any.
-  ///   - count: How many of its last sightings must lie inside the gates to enter.
-  ///   - dwell: For how long it must be received inside the gates to enter, in seconds.
-  ///   - reportsEachBeacon: Whether each beacon of the region is reported as it enters and leaves.
-  /// - Throws: ``RegionError`` for a rule that cannot be kept.
+  /// - Throws: ``RegionError`` for an invalid rule.
   public init(
     exitTimeout: ExitTimeoutRule = .adaptive(), signal: SignalGate? = nil,
     distance: DistanceGate? = nil,
@@ -75,7 +67,7 @@ public struct RegionRules: Sendable, Hashable, Codable {
     self.reportsEachBeacon = reportsEachBeacon
   }
 
-  /// Decodes rules, if they can be kept.
+  /// Decodes and validates rules.
   public init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
     try self.init(
@@ -84,35 +76,30 @@ public struct RegionRules: Sendable, Hashable, Codable {
       distance: values.decodeIfPresent(DistanceGate.self, forKey: .distance),
       count: values.decode(EnterCount.self, forKey: .count),
       dwell: values.decode(Double.self, forKey: .dwell),
-      // Rules that were stored before there was this one do not have it.
+      // Rules of older versions do not have this one.
       reportsEachBeacon: values.decodeIfPresent(Bool.self, forKey: .reportsEachBeacon) ?? false)
   }
 
   /// The longest time of a rule, in seconds: a week.
   package static let longest = 604_800.0
-  /// The most beacons inside a region whose rules report each: the store holds the states of so many.
+  /// The most beacons in a region whose rules report each: the capacity of the store.
   package static let maximumBeaconsInside = 512
 
-  /// Whether a beacon inside the region can leave it while it is received.
+  /// Whether a beacon can leave while it is received.
   var hasGates: Bool { signal != nil || distance != nil }
 }
 
 /// The number of a beacon's last sightings that must lie inside the gates.
 public struct EnterCount: Sendable, Hashable, Codable {
-  /// The number that is needed.
+  /// The required number.
   public let needed: Int
-  /// The number that is looked at; at most 64.
+  /// The number of last sightings, at most 64.
   public let last: Int
 
-  /// The first sighting is enough.
+  /// A count that the first sighting meets.
   public static let first = EnterCount(needed: 1, of: 1)
-  /// The greatest number of last sightings: 64.
   package static let maximum = 64
 
-  /// Creates a count.
-  ///
-  /// - Parameters:
-  ///   - needed: How many sightings must lie inside the gates.
-  ///   - last: Of how many.
+  /// Creates a count of required sightings of a number of last ones.
   public init(needed: Int, of last: Int) { (self.needed, self.last) = (needed, last) }
 }

@@ -1,9 +1,9 @@
-/// Whether a beacon of a region is here, as far as is known.
+/// The known presence of a region's beacons.
 public enum RegionState: UInt8, Sendable, Hashable, Codable, CaseIterable {
   /// Not determined yet.
   case unknown
-  /// At least one beacon of the region is here, by the region's rules.
+  /// At least one beacon is inside, by the region's rules.
   case inside
-  /// None is.
+  /// No beacon is inside.
   case outside
 }

@@ -1,7 +1,7 @@
 package import Advertising
 package import Scanning
 
-// Only a monitor makes transitions; stored ones are put together again.
+// Only a monitor makes transitions. This file rebuilds stored ones.
 
 extension RegionTransition {
   package init(
@@ -15,14 +15,14 @@ extension RegionTransition {
 }
 
 extension RegionTransition {
-  /// Returns the same transition of a region with another name.
+  /// Returns the transition with another region name.
   package func renamed(_ region: String) -> RegionTransition {
     RegionTransition(
       change, at: time, region: region, beacon: beacon, beaconsInside: beaconsInside,
       previous: previous, reason: reason)
   }
 
-  /// Returns the same transition with all its moments so many nanoseconds later.
+  /// Returns the transition with all moments later by some nanoseconds.
   package func shifted(by nanoseconds: Int64) -> RegionTransition {
     guard nanoseconds != 0 else { return self }
     let last = reason.lastSighting.map { last in

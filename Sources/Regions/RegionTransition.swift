@@ -1,83 +1,81 @@
 public import Advertising
 public import Scanning
 
-/// A change of a region: what happened, when and why.
+/// A change of a region: its kind, time and reason.
 public struct RegionTransition: Sendable, Hashable, Codable {
   /// The kinds of changes.
   public enum Change: Sendable, Hashable, Codable {
-    /// The boundary was crossed from outside.
+    /// The region was entered.
     case enter
-    /// The boundary was crossed from inside.
+    /// The region was left.
     case exit
-    /// The state is now known for the first time since the region was added, or was requested.
+    /// The state is known for the first time since the region was added, or was requested.
     case determined(RegionState)
   }
 
-  /// What happened.
+  /// The kind of change.
   public let change: Change
-  /// When it happened: an exit by silence at the moment at which the exit timeout passed, however late
-  /// the monitor was given the time.
+  /// The time of the change. An exit by silence has the moment at which the exit timeout passed,
+  /// even if the monitor received the time later.
   public let time: MonotonicTime
   /// The region's identifier.
   public let region: String
-  /// The beacon that entered or left, or whose state was determined, where the region's rules report each; `nil` for
-  /// the region as a whole.
+  /// The beacon of the change if the region's rules report each; `nil` for the region as a whole.
   public let beacon: BeaconIdentity?
-  /// The number of beacons inside the region after the change; `nil` in what was stored before it was counted.
+  /// The number of beacons inside after the change; `nil` in older stored transitions.
   package let beaconsInside: Int?
-  /// The state before, of the beacon if there is one; ``RegionState/unknown`` for the first determination of a region
-  /// that was added without an assumed state.
+  /// The previous state, of the beacon if any; ``RegionState/unknown`` unless known or assumed.
   public let previous: RegionState
-  /// Why it happened.
+  /// The reason for the change.
   public let reason: Reason
 }
 
 extension RegionTransition {
-  /// The reason for a change: the rule, the evidence and the timeout.
+  /// The rule that decided, its evidence and the exit timeout.
   public struct Reason: Sendable, Hashable, Codable {
     /// The rule that decided.
     public let rule: Rule
-    /// The last sighting of the beacon that decided; `nil` where none did.
+    /// The last sighting of the beacon that decided, if any.
     public let lastSighting: LastSighting?
-    /// The number of sightings of that beacon since it is tracked.
+    /// The number of sightings of that beacon since tracking started.
     public let samples: Int
-    /// The exit timeout of that beacon, in seconds; where no beacon decided, how long was waited for one.
+    /// The exit timeout of that beacon, in seconds, or without a beacon the wait for one.
     public let exitTimeout: Double?
     /// The beacon's learned interval, in seconds; `nil` before its second packet.
     public let interval: Double?
-    /// The share of its packets that is not received, as learned, from 0 to 1.
+    /// The learned share of packets that are not received, from 0 to 1.
     public let loss: Double?
   }
 
-  /// The rule that decided: of several that must hold, the one that was met last.
+  /// The rule that decided; of several, the last one that was met.
   public enum Rule: String, Sendable, Hashable, Codable, CaseIterable {
-    /// It was received, and that is enough.
+    /// The first sighting sufficed.
     case sighting
-    /// So many of its last sightings lie inside the gates.
+    /// Enough of the last sightings lie inside the gates.
     case count
-    /// It was inside the gates for long enough.
+    /// The beacon was inside the gates for long enough.
     case dwell
-    /// It became loud enough, or too weak.
+    /// The signal became strong enough, or too weak.
     case signal
-    /// It came near enough, or went too far.
+    /// The beacon came near enough, or went too far.
     case distance
-    /// It was silent for its exit timeout.
+    /// The beacon was silent for its exit timeout.
     case exitTimeout = "silence"
-    /// No beacon met the rules while one was waited for.
+    /// No beacon met the rules during the wait for one.
     case start
-    /// The state was requested.
+    /// A client requested the state.
     case request
   }
 
-  /// One sighting of a beacon.
+  /// The last sighting of a beacon.
   public struct LastSighting: Sendable, Hashable, Codable {
-    /// When it was received.
+    /// The time of reception.
     public let time: MonotonicTime
     /// The beacon.
     public let beacon: BeaconIdentity
-    /// The signal strength, in dBm; `nil` where it was not measured.
+    /// The signal strength, in dBm; `nil` if not measured.
     public let rssi: Int8?
-    /// The distance by that signal strength alone, in meters; `nil` where it was not measured.
+    /// The distance from that signal strength alone, in meters; `nil` if not measured.
     package let distance: Double?
   }
 }
@@ -92,7 +90,7 @@ extension RegionTransition.Change {
     }
   }
 
-  /// Whether the boundary was crossed.
+  /// Whether the change is an entry or an exit.
   public var isCrossing: Bool {
     if case .determined = self { false } else { true }
   }

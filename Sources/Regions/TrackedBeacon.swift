@@ -1,14 +1,13 @@
 internal import Advertising
 internal import Scanning
 
-/// What is known of one beacon.
 struct TrackedBeacon: Sendable {
   var identity: BeaconIdentity
   /// The serial number of the beacon at this place.
   var serial: UInt32
-  /// The last sighting, in reception time: so long ago as the beacon was silent at the present duty.
+  /// The reception time of the last sighting, adapted to the silence at the current duty.
   var lastReceived = Int64.min
-  /// How long the beacon was silent at the other duty since its last sighting, in nanoseconds.
+  /// The silence at the other duty since the last sighting, in nanoseconds.
   var otherSilence: Int64 = 0
   /// The moment of the last sighting.
   var lastTime = MonotonicTime(nanoseconds: 0)
@@ -17,20 +16,19 @@ struct TrackedBeacon: Sendable {
   /// The sender of the last sighting; `nil` before the first.
   var sender: (address: BluetoothAddress, type: AddressType)?
   var samples = 0
-  /// What is learned of its gaps at the present duty, and at the other one.
+  /// The learned gaps at the current duty, and at the other one.
   var learner = GapLearner()
   var otherLearner = GapLearner(share: RegionMonitor.slowShare)
-  /// Its signal, as the gates of the regions that need each sighting know it.
+  /// The signal, for regions that need each sighting.
   var statistics = SignalStatistics()
   var links: [Link] = []
-  /// The index's generation that `links` were made for.
+  /// The generation of the index to which `links` belong.
   var generation: UInt32?
   /// The number of links that need each sighting.
   var attentive = 0
-  /// The shortest exit timeout of the links that hold their regions, in nanoseconds; `.max` if none does.
+  /// The shortest exit timeout of links inside, in nanoseconds; `.max` if there is none.
   var shortest = Int64.max
-  /// When to look whether it is gone, in reception time: never after the first moment at which it could
-  /// be. `.max` for never.
+  /// The reception time of the next check, no later than an exit is possible; `.max` for never.
   var wake = Int64.max
   /// The number of losses of reception before the last sighting.
   var losses: UInt32 = 0
@@ -39,12 +37,12 @@ struct TrackedBeacon: Sendable {
     (self.identity, self.serial) = (identity, serial)
   }
 
-  /// Returns when it is gone by an exit timeout in seconds, in reception time.
+  /// Returns the reception time of the exit by a timeout in seconds.
   func deadline(_ seconds: Double) -> Int64 {
     ReceptionClock.add(lastReceived, ReceptionClock.nanoseconds(seconds))
   }
 
-  /// Returns the reason for a transition that this beacon decides, at a distance.
+  /// Returns the reason for a transition of this beacon, at a distance in meters.
   func reason(
     _ rule: RegionTransition.Rule, exitTimeout: Double, distance: Double?
   ) -> RegionTransition.Reason {
