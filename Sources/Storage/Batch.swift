@@ -1,5 +1,5 @@
-/// The changes that one transaction stores: at most one of each key, so that a queue that waits for the disk does
-/// not grow with the number of calls.
+/// The changes that one transaction stores. It holds at most one change for each key, so a queue
+/// that waits for the disk does not grow with the number of calls.
 struct Batch: Sendable {
   enum Row: Sendable {
     case register(definition: [UInt8], state: [UInt8]?)
@@ -7,16 +7,17 @@ struct Batch: Sendable {
     case remove
   }
 
-  /// Whether entries stay when their group does not need them any more.
+  /// Whether entries are kept after their group has settled them.
   let keepsHistory: Bool
   private(set) var rows: [Store.Key: Row] = [:]
   /// The entries, by rising identifier.
   private(set) var entries: [StoredEntry] = []
-  /// The length of the entries' payloads, in bytes.
+  /// The total length of the entries' payloads, in bytes.
   private(set) var entryBytes = 0
-  /// The keys whose stored entries go, where no history keeps them; ``entries`` come after that.
+  /// The keys whose stored entries are deleted before ``entries`` are added. Empty where a history
+  /// is kept.
   private(set) var removed: Set<Store.Key> = []
-  /// How far each group and each reader is.
+  /// The highest identifier that each group has settled.
   private(set) var settled: [String: Int64] = [:]
   private(set) var marks: [String: Int64] = [:]
   private(set) var presence: [StoredPresence] = []
@@ -26,13 +27,11 @@ struct Batch: Sendable {
 
   init(keepsHistory: Bool) { self.keepsHistory = keepsHistory }
 
-  /// The hours of beacons that wait at most.
+  /// The maximum number of presence records that wait.
   static let maximumPresence = 8192
 
-  /// The number of keys, entries and calls that wait.
   var count: Int { rows.count + entries.count + completions.count }
 
-  /// Whether there is nothing to store.
   var isEmpty: Bool {
     rows.isEmpty && entries.isEmpty && removed.isEmpty && settled.isEmpty && marks.isEmpty
       && presence.isEmpty && gaps.isEmpty && authorization == nil
@@ -59,7 +58,7 @@ struct Batch: Sendable {
 
   private mutating func add(_ entry: StoredEntry) {
     entryBytes += entry.payload.count
-    // They come in their order, but for those of another thread.
+    // Entries arrive in order, except those of other threads.
     entries.insert(entry, at: entries.lastIndex { $0.id < entry.id }.map { $0 + 1 } ?? 0)
   }
 
@@ -75,7 +74,7 @@ struct Batch: Sendable {
     }
   }
 
-  /// A history keeps the entries of regions that are removed.
+  /// Removes a registration's entries, unless a history keeps them.
   private mutating func remove(entriesOf key: Store.Key) {
     guard !keepsHistory else { return }
     removed.insert(key)
@@ -89,7 +88,7 @@ struct Batch: Sendable {
     settled[group] = max(id, settled[group] ?? id)
   }
 
-  /// Removes the entries that their group does not need any more, unless a history keeps them.
+  /// Removes the settled entries, unless a history keeps them.
   mutating func removeSettled() {
     guard !keepsHistory, !settled.isEmpty else { return }
     removeEntries { [settled] entry in
@@ -102,7 +101,8 @@ struct Batch: Sendable {
     entryBytes = entries.reduce(0) { $0 + $1.payload.count }
   }
 
-  /// Removes the oldest entries beyond a number and a length, which leave gaps. Returns their number.
+  /// Removes the oldest entries beyond a number or a total length in bytes, and adds a gap for
+  /// each. Returns the number of removed entries.
   mutating func removeOldest(beyond maximum: Int, bytes: Int) -> Int {
     var removed = 0
     while removed < entries.count, entries.count - removed > maximum || entryBytes > bytes {
@@ -115,7 +115,7 @@ struct Batch: Sendable {
     return removed
   }
 
-  /// Adds the changes of a newer batch: of one key, the newer one counts.
+  /// Adds a newer batch, whose changes replace earlier ones of the same key.
   mutating func append(_ newer: Batch) {
     for key in newer.removed { remove(entriesOf: key) }
     for (key, row) in newer.rows { set(row, of: key) }
@@ -130,17 +130,10 @@ struct Batch: Sendable {
 }
 
 extension Database {
-  /// Stores a batch in one transaction, and returns what there was no room for: entries of groups that nobody reads,
-  /// and presence.
-  ///
-  /// - Parameters:
-  ///   - batch: The changes.
-  ///   - sequence: The number of the latest record of the log that the batch has.
-  ///   - lastID: The highest identifier that was given.
-  ///   - reserved: The identifier up to which this process may give some.
-  ///   - limits: The bounds of the history; `nil` where none is kept.
-  /// - Returns: The number of entries and of hours of presence that there was no room for.
-  /// - Throws: The reason why nothing was stored.
+  /// Stores a batch in one transaction, with the sequence number of its latest log record, the
+  /// highest identifier that was given, and the highest one that is reserved. Returns the number of
+  /// entries removed beyond ``Store/maximumUndelivered`` and of presence records dropped because
+  /// their hour was full. `limits` is `nil` where no history is kept.
   func store(
     _ batch: Batch, sequence: Int64, lastID: Int64, reserved: Int64, limits: Store.Limits?
   ) throws(StorageError) -> (entries: Int, presence: Int) {
@@ -180,7 +173,7 @@ extension Database {
     return dropped
   }
 
-  /// Records the highest identifier that was given; up to it, nothing is gone.
+  /// Records a clean end: no entry up to the highest identifier that was given is missing.
   func close(lastID: Int64) throws(StorageError) {
     try transaction { database throws(StorageError) in
       for name in ["last", "closed"] { try database.set(name, .integer(lastID)) }
@@ -192,7 +185,7 @@ extension Database {
       .run([.text(name), value])
   }
 
-  /// Stores registrations, their states, and how far groups and readers are.
+  /// Stores registrations, their states, and the positions of groups and readers.
   private func store(_ batch: Batch, keepsHistory: Bool) throws(StorageError) {
     if !keepsHistory {
       let remove = try prepare(
@@ -220,7 +213,7 @@ extension Database {
     for (reader, id) in batch.marks { try mark.run([.text(reader), .integer(id)]) }
   }
 
-  /// Adds presence, and returns how many there was no room for.
+  /// Adds presence. Returns the number of records dropped because their hour was full.
   private func add(_ presence: [StoredPresence], maximum: Int) throws(StorageError) -> Int {
     var dropped = 0
     guard !presence.isEmpty else { return dropped }

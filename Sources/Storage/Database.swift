@@ -2,20 +2,19 @@ import CSQLite
 import Glibc
 import SystemPackage
 
-/// A connection to an SQLite database, closed when the value and its statements end.
+/// A connection to an SQLite database, which closes when the value and its statements end.
 @safe struct Database: ~Copyable {
   let path: FilePath
   private let handle: OpaquePointer
 
-  /// How a database is opened.
   enum Access {
     case readingAndWriting
     case reading
-    /// No lock is taken and the log is not read: nobody writes meanwhile.
+    /// Takes no locks and ignores the log. Valid only while nobody writes.
     case readingWithoutLocks
   }
 
-  /// Opens a database that exists.
+  /// Opens an existing database.
   init(_ path: FilePath, for access: Access = .readingAndWriting) throws(StorageError) {
     var opened: OpaquePointer?
     let rights = access == .readingAndWriting ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY
@@ -40,7 +39,7 @@ import SystemPackage
 
   deinit { unsafe sqlite3_close_v2(handle) }
 
-  /// Returns a path as a URI, in which `?`, `#` and `%` have meanings of their own.
+  /// Returns a path as a URI, with the characters `?`, `#` and `%` escaped.
   private static func address(_ path: FilePath) -> String {
     var address = "file:"
     for scalar in path.string.unicodeScalars {
@@ -54,25 +53,24 @@ import SystemPackage
     return address
   }
 
-  /// Calls a function with this connection.
   func with<Result>(
     _ body: (borrowing Database) throws(StorageError) -> Result
   ) throws(StorageError) -> Result { try body(self) }
 
-  /// The number that the last `INSERT` gave to a row.
+  /// The row identifier that the last `INSERT` gave.
   var lastRow: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
 
   /// The number of rows that the last statement changed.
   var changes: Int { Int(unsafe sqlite3_changes(handle)) }
 
-  /// Runs statements that have no parameters.
+  /// Runs statements without parameters.
   func execute(_ text: String) throws(StorageError) {
     guard unsafe sqlite3_exec(handle, text, nil, nil, nil) == SQLITE_OK else {
       throw unsafe Self.error(handle, path)
     }
   }
 
-  /// Runs a body as one transaction: all of it or nothing is stored.
+  /// Runs a body in a transaction, which is rolled back if the body throws.
   func transaction(
     _ body: (borrowing Database) throws(StorageError) -> Void
   ) throws(StorageError) {
@@ -81,19 +79,18 @@ import SystemPackage
       try body(self)
       try execute("COMMIT")
     } catch {
-      // SQLite has rolled back already after some errors.
+      // After some errors, SQLite has rolled back already.
       try? execute("ROLLBACK")
       throw error
     }
   }
 
-  /// Returns the first column of a query's first row.
+  /// Returns the first column of a query's first row, or 0 if there is no row.
   func integer(_ text: String) throws(StorageError) -> Int64 {
     let statement = try prepare(text)
     return try statement.step() ? statement.integer(0) : 0
   }
 
-  /// Compiles a statement.
   func prepare(_ text: String) throws(StorageError) -> Statement {
     var statement: OpaquePointer?
     guard unsafe sqlite3_prepare_v2(handle, text, -1, &statement, nil) == SQLITE_OK,
@@ -125,9 +122,9 @@ import SystemPackage
   }
 }
 
-/// A compiled statement. It keeps SQLite's connection alive, so that no use of it is unsafe.
+/// A compiled statement. SQLite keeps the connection alive while the statement exists, so no use of
+/// it is unsafe.
 @safe struct Statement: ~Copyable {
-  /// A parameter's value.
   enum Value {
     case integer(Int64)
     case real(Double?)
@@ -147,13 +144,13 @@ import SystemPackage
 
   deinit { unsafe sqlite3_finalize(handle) }
 
-  /// Runs a statement that returns no row.
+  /// Binds values and runs a statement that returns no row.
   func run(_ values: [Value]) throws(StorageError) {
     try bind(values)
     _ = try step()
   }
 
-  /// Begins again, with values for the parameters.
+  /// Resets the statement and binds values to its parameters.
   func bind(_ values: [Value]) throws(StorageError) {
     unsafe sqlite3_reset(handle)
     for (index, value) in zip(Int32(1)..., values) {
@@ -173,7 +170,7 @@ import SystemPackage
     }
   }
 
-  /// Goes to the next row, and returns whether there is one.
+  /// Advances to the next row. Returns whether there is one.
   func step() throws(StorageError) -> Bool {
     switch unsafe sqlite3_step(handle) {
     case SQLITE_ROW: return true
@@ -182,16 +179,13 @@ import SystemPackage
     }
   }
 
-  /// Returns a column of this row as a number.
   func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(handle, column) }
 
-  /// Returns a column of this row as a number; `nil` for NULL.
   func real(_ column: Int32) -> Double? {
     guard unsafe sqlite3_column_type(handle, column) != SQLITE_NULL else { return nil }
     return unsafe sqlite3_column_double(handle, column)
   }
 
-  /// Returns a column of this row as bytes; `nil` for NULL.
   func bytes(_ column: Int32) -> [UInt8]? {
     guard unsafe sqlite3_column_type(handle, column) != SQLITE_NULL else { return nil }
     guard let start = unsafe sqlite3_column_blob(handle, column) else { return [] }
@@ -200,6 +194,6 @@ import SystemPackage
       UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
   }
 
-  /// Returns a column of this row as text; what is no UTF-8 is replaced.
+  /// Returns a column of this row as text, with invalid UTF-8 replaced.
   func text(_ column: Int32) -> String { String(decoding: bytes(column) ?? [], as: UTF8.self) }
 }

@@ -1,23 +1,23 @@
-/// Something that happened, as a store keeps it.
+/// An event, as a store keeps it.
 package struct StoredEntry: Hashable, Sendable {
-  /// The identifier, which rises from entry to entry and is never used again in a store's ``Store/generation``.
+  /// The identifier. It rises from entry to entry and is never reused within a
+  /// ``Store/generation``.
   package var id: Int64
   /// The wall-clock time, in microseconds since 1970-01-01T00:00:00Z.
   package var time: Int64
   /// The kind of event, such as `enter`, `exit`, `state`, `health` or `visit`.
   package var kind: String
-  /// The service and the group of clients that the entry is for; `nil` where no group receives it.
+  /// The service and the group of clients that receive the entry; `nil` where no group does.
   package var recipients: Recipients?
-  /// The region, or the registration's identifier.
+  /// The identifier of the region or registration.
   package var region: String?
   /// The beacon that the record names, as `UUID:MAJOR:MINOR`.
   package var beacon: String?
-  /// The record: one line without its end.
+  /// The record: one line without its line break.
   package var payload: [UInt8]
   /// The length of the stay that an exit ended, in seconds.
   package var dwell: Double?
 
-  /// The service and the group of clients that an entry is for.
   package struct Recipients: Hashable, Sendable {
     package var service: String
     package var group: String
@@ -42,7 +42,7 @@ package struct StoredEntry: Hashable, Sendable {
     self.dwell = dwell
   }
 
-  /// The length of the longest part that has a bound, in bytes.
+  /// The length of the longest bounded part, in bytes.
   var bytes: Int {
     max(
       payload.count, region?.utf8.count ?? 0, beacon?.utf8.count ?? 0, kind.utf8.count,
@@ -50,22 +50,22 @@ package struct StoredEntry: Hashable, Sendable {
   }
 }
 
-/// How long and how strongly a beacon was received in an hour.
+/// The reception of a beacon within one hour.
 package struct StoredPresence: Hashable, Sendable {
   /// The beacon as `UUID:MAJOR:MINOR`.
   package var beacon: String
-  /// The hours since 1970-01-01T00:00:00Z.
+  /// The number of hours since 1970-01-01T00:00:00Z.
   package var hour: Int64
-  /// The time in which it was present, in seconds; 3,600 at most.
+  /// The time for which the beacon was present, in seconds; at most 3,600.
   package var seconds: Double
   package var sightings: Int64
-  /// The sightings that had a signal strength.
+  /// The number of sightings with a signal strength.
   package var samples: Int64
   /// The mean signal strength of the ``samples``, in dBm.
   package var meanRSSI: Double?
   /// The highest signal strength, in dBm.
   package var bestRSSI: Int64?
-  /// Whether it is stored although its hour has beacons enough, as that of a registered region is.
+  /// Whether the record may use the room kept for registered regions when its hour is full.
   package var isProtected: Bool
 
   package init(
@@ -83,20 +83,20 @@ package struct StoredPresence: Hashable, Sendable {
   }
 }
 
-/// The entries that a reader wants.
+/// A filter for entries.
 package struct EntryQuery: Hashable, Sendable {
-  /// Entries whose identifiers are higher than this one.
+  /// The exclusive lower bound of identifiers.
   package var after: Int64?
-  /// Entries whose identifiers are this one or lower.
+  /// The inclusive upper bound of identifiers.
   package var through: Int64?
-  /// Entries at this time or later, in microseconds.
+  /// The inclusive lower bound of times, in microseconds since 1970.
   package var since: Int64?
-  /// Entries before this time, in microseconds.
+  /// The exclusive upper bound of times, in microseconds since 1970.
   package var until: Int64?
   package var region: String?
   package var kinds: Set<String>?
   package var limit: Int?
-  /// Whether the limit leaves the newest of the entries, instead of the oldest.
+  /// Whether the limit keeps the newest entries instead of the oldest.
   package var leavesNewest: Bool
 
   package init(
@@ -114,7 +114,7 @@ package struct EntryQuery: Hashable, Sendable {
     self.leavesNewest = leavesNewest
   }
 
-  /// Returns whether an entry is one of those that are wanted, whatever the limit.
+  /// Returns whether an entry matches, regardless of the limit.
   package func matches(
     id: Int64, time: Int64, kind: String, region: String?
   ) -> Bool {
@@ -122,7 +122,7 @@ package struct EntryQuery: Hashable, Sendable {
       && (self.region == nil || self.region == region) && (kinds?.contains(kind) ?? true)
   }
 
-  /// Returns the entries that the limit leaves of those that are wanted, which are in their order.
+  /// Returns the matching entries, which are in order, that remain within the limit.
   package func limited<Entry>(_ entries: [Entry]) -> [Entry] {
     guard let limit else { return entries }
     return Array(leavesNewest ? entries.suffix(max(0, limit)) : entries.prefix(max(0, limit)))
@@ -141,14 +141,14 @@ package enum HistoryHour {
   }
 }
 
-/// Identifiers that were given and whose entries are gone.
+/// A range of identifiers that were given and whose entries are lost.
 package struct EntryGap: Hashable, Sendable {
   package var first: Int64
   package var last: Int64
 }
 
 extension [EntryGap] {
-  /// Adds a gap to those that are there, by rising identifier; of two that touch, it makes one.
+  /// Inserts a gap into this ascending list, and merges it with the gaps that it touches.
   mutating func insert(_ gap: EntryGap) {
     var merged = gap
     let start = firstIndex { $0.last >= gap.first - 1 } ?? count

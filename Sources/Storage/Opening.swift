@@ -1,17 +1,17 @@
 import SystemPackage
 
-/// What stands at a store's path when it is opened. Reading it waits for no sync and makes no database: that is
-/// left to ``create(_:_:generation:)``, which the store's queue calls.
+/// The state of a store's files when it is opened. Reading them waits for no sync and creates no
+/// database. The store's queue creates it later with ``create(_:_:generation:)``.
 struct Opening: ~Copyable {
   let path: FilePath
-  /// The lock and the positions; `nil` where there are no files yet.
+  /// The lock and the positions; `nil` where the files do not exist yet.
   let positions: ReaderPositions?
-  /// The log; `nil` where there are no files yet.
+  /// The log; `nil` where the files do not exist yet.
   let log: WriteLog?
-  /// The connection; `nil` where there is no database yet.
+  /// The connection; `nil` where the database does not exist yet.
   var database: Database?
   let contents: Contents
-  /// The changes of the log that the database does not have.
+  /// The changes that the database does not have.
   let changes: [Store.Change]
   let warnings: [String]
 
@@ -20,7 +20,7 @@ struct Opening: ~Copyable {
     switch location {
     case .application(let identifier):
       let file = try StatePath.file(for: identifier)
-      // Its directory may be missing.
+      // The directory may not exist yet.
       path = (try? StatePath.resolve(file)) ?? file
     case .file(let name): path = try StatePath.resolve(FilePath(name))
     }
@@ -31,8 +31,9 @@ struct Opening: ~Copyable {
     var contents = Contents()
     var changes: [Store.Change] = []
     var warnings: [String] = []
-    // A file of another program gets no file beside it. Where there is one already, the lock comes first: closing a
-    // file drops the locks that SQLite has on it in this process.
+    // Another program's file gets no files beside it. Where the positions exist, the lock is taken
+    // before the database is examined, because closing a file drops the locks that SQLite has on it
+    // in this process.
     var isKept = StatePath.exists(positionsPath)
     if !isKept { isKept = try Self.isDatabase(path) }
     if isKept { positions = try ReaderPositions(positionsPath, of: path) }
@@ -48,7 +49,8 @@ struct Opening: ~Copyable {
       warnings.append(Self.warning(path, aside, message))
     }
     if positions == nil, StatePath.isWritable(path.removingLastComponent()) {
-      // Nothing is there yet: what happens until the database is made is in the log. A disk that refuses is asked again.
+      // No file exists yet. The log has the changes until the database is created. If the disk
+      // refuses the file, it is created later.
       positions = try? ReaderPositions(positionsPath, of: path)
     }
     if let positions {
@@ -76,7 +78,8 @@ struct Opening: ~Copyable {
       + "place, so register everything again"
   }
 
-  /// Returns the changes that the file of delivered events of a version before 0.2 stands for, and removes it.
+  /// Returns the changes that the `-marks` file of a version before 0.2 records, and removes the
+  /// file.
   private static func takeOverMarks(
     _ path: FilePath, _ contents: Contents
   ) throws(StorageError) -> [Store.Change] {
@@ -95,7 +98,7 @@ struct Opening: ~Copyable {
         })
     }
     StatePath.remove(old)
-    // What a group's events had been delivered up to the first one that had not.
+    // Each group has settled the entries before its first undelivered one.
     var changes: [Store.Change] = []
     for (group, entries) in Dictionary(grouping: contents.undelivered, by: { $0.recipients?.group })
     {
@@ -107,11 +110,11 @@ struct Opening: ~Copyable {
     return changes
   }
 
-  /// Makes the database that an opening did not find, and waits until it is on the disk. The caller has the lock.
+  /// Creates a missing database and waits until it is on the disk. The caller must hold the lock.
   static func create(
     _ path: FilePath, _ schema: Schema, generation: String
   ) throws(StorageError) -> Database {
-    // Another process that was faster has written something that this one did not read.
+    // Another process has created it, and this one has not read its contents.
     guard try !isDatabase(path) else {
       throw StorageError(file: path.string, problem: .inUse(process: nil, name: nil))
     }
@@ -119,7 +122,8 @@ struct Opening: ~Copyable {
     return try schema.open(path)
   }
 
-  /// Returns whether there is a database of this module; an empty file counts as none.
+  /// Returns whether a file is a database of this module; a missing or empty file is not. Throws
+  /// for a file of another program.
   static func isDatabase(_ path: FilePath) throws(StorageError) -> Bool {
     guard StatePath.exists(path) else { return false }
     let header = try StateFile(path, creating: false).read(100)
@@ -133,7 +137,7 @@ struct Opening: ~Copyable {
         && String(decoding: header, as: UTF8.self).contains(#""format":"corelocation-regions""#)
       throw fails(isJournal ? .regionJournal : .unknown)
     }
-    // The header's field "Application ID", big-endian, at offset 68.
+    // The big-endian field "Application ID" at offset 68.
     let identifier = header[68..<72].reduce(0) { $0 << 8 | Int($1) }
     guard [Schema.applicationIdentifier, Schema.historyIdentifier].contains(identifier) else {
       throw fails(.otherDatabase)
@@ -141,11 +145,13 @@ struct Opening: ~Copyable {
     return true
   }
 
-  /// Gives a damaged database and its log the first free name of `FILE.damaged-1` to `FILE.damaged-99`.
+  /// Renames a damaged database and its log to the first free name of `FILE.damaged-1` to
+  /// `FILE.damaged-99`. If none is free, replaces the last one.
   static func setAside(_ path: FilePath) throws(StorageError) -> FilePath {
     let names = (1...99).map { path.beside(".damaged-\($0)") }
     let aside = names.first { !StatePath.exists($0) } ?? names[98]
-    // Readers that have it open keep what they have: a new database must not share their memory.
+    // Readers that have the database open keep these files: a new database must not share their
+    // memory.
     for suffix in ["-wal", "-shm"] where StatePath.exists(path.beside(suffix)) {
       try StatePath.rename(path.beside(suffix), to: aside.beside(suffix))
     }
@@ -155,7 +161,6 @@ struct Opening: ~Copyable {
 }
 
 extension Contents {
-  /// Applies a change of the log.
   mutating func apply(_ change: Store.Change) {
     switch change {
     case .register(let registration):
@@ -191,7 +196,7 @@ extension Contents {
     }
   }
 
-  /// Takes the positions over that are later than those of the database.
+  /// Adopts the positions that are later than those of the database.
   mutating func advance(_ found: ReaderPositions) {
     let groups = Set(undelivered.compactMap(\.recipients?.group)).map(Store.readerName)
     for reader in Set(positions.keys).union(groups) {

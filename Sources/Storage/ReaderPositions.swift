@@ -2,26 +2,27 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// The file beside a database that one store at a time has locked, with how far each reader is until the database
-/// itself has that, and how the process before ended.
+/// The file beside a database that has each reader's position, until the database has it, and how
+/// the last process ended. One store at a time holds the lock of the file.
 ///
 ///     0            8         16        24          32              40
 ///     ├────────────┼─────────┼─────────┼───────────┼───────────────┼──────────┼──
-///     │ "CLread01" │ process │ end     │ boot      │ reader's name │ position │ …  in the processor's byte order
+///     │ "CLread01" │ process │ end     │ boot      │ reader's name │ position │ …
 ///     └────────────┴─────────┴─────────┴───────────┴───────────────┴──────────┴──
 ///
-/// A position is one `pwrite` of eight bytes into the place of its reader. It takes less than a microsecond and survives
-/// the process. The file has its block from the start, so that a full disk takes positions. It is never synced: after a
-/// power cut the positions are those of the latest transaction.
+/// Numbers have the processor's byte order, and a name is stored as its hash. A position is one
+/// `pwrite` of eight bytes, which takes less than a microsecond and survives the process. The
+/// file's block is allocated at the start, so positions can be written when the disk is full. The
+/// file is never synced: after a power cut, the positions are those of the latest transaction.
 final class ReaderPositions: Sendable {
-  /// How the process before ended.
+  /// The way a process ended.
   enum End: Int64 {
     /// Everything was stored.
     case clean = 0
-    /// The process was killed, or still runs: what readers were given is in the log, unless this file could not be written
-    /// either.
+    /// The process was killed or still runs. The log has all that readers received, unless this
+    /// file could not be written either.
     case open = 1
-    /// The process was killed, and had given readers what it could not write.
+    /// The process was killed after readers received entries that it could not write.
     case unwritten = 2
   }
 
@@ -32,13 +33,13 @@ final class ReaderPositions: Sendable {
   private static let bytes = 4096
   private static let maximumReaders = (bytes - headerBytes) / 16
 
-  /// The positions that the file had when it was opened, by the hash of the reader's name.
+  /// The positions at opening, by the hash of the reader's name.
   private let found: [Int64: Int64]
-  /// How the process before ended.
+  /// The way the previous process ended.
   let end: End
-  /// Whether the machine was started again since.
+  /// Whether an earlier boot of the machine wrote the file.
   let isOfEarlierStart: Bool
-  /// Whether the file did not exist, or a power cut lost its bytes.
+  /// Whether the file was missing or lost its bytes in a power cut.
   let isNew: Bool
   private let file: StateFile
   private struct State {
@@ -48,8 +49,7 @@ final class ReaderPositions: Sendable {
   }
   private let state: Mutex<State>
 
-  /// Opens or creates the file and takes its lock; waits for half a second at most. Errors of a lock that is taken
-  /// name the database.
+  /// Opens or creates the file and takes its lock. An error about the lock names the database.
   init(_ path: FilePath, of database: FilePath) throws(StorageError) {
     let file = try StateFile(path, creating: true)
     try file.lock(of: database)
@@ -60,7 +60,7 @@ final class ReaderPositions: Sendable {
       throw StorageError(file: path.string, problem: .foreign(.unknown))
     }
     if isNew || bytes.count < Self.bytes {
-      // One block now, so that a disk that becomes full later still takes positions.
+      // The block is allocated now, so that positions can be written when the disk is full.
       let block = Self.magic + bytes.dropFirst(8)
       try file.write(block + [UInt8](repeating: 0, count: Self.bytes - block.count), at: 0)
     }
@@ -81,7 +81,7 @@ final class ReaderPositions: Sendable {
       let name = number(Self.headerBytes + 16 * place)
       guard name != 0 else { continue }
       let position = number(Self.headerBytes + 16 * place + 8)
-      // A position that no store ever gave comes from a damaged disk.
+      // A position that no store has given comes from a damaged disk.
       guard (0...Store.maximumID).contains(position) else { continue }
       found[name] = position
       state.readers[name] = (place, position)
@@ -93,14 +93,15 @@ final class ReaderPositions: Sendable {
     self.state = Mutex(state)
   }
 
-  /// The highest position; 0 where there is none.
+  /// The highest position at opening; 0 if there is none.
   var highest: Int64 { found.values.max() ?? 0 }
 
   /// Whether the database and the log have the last identifier that was given.
   var isExact: Bool { end == .clean && !isOfEarlierStart }
 
-  /// Whether entries that readers were given may be gone: those that could not be written, or, after a power cut, those
-  /// that were not synced. This file may have been lost too, so that only the database shows a clean end.
+  /// Returns whether entries that readers received may be lost, because they could not be written
+  /// or because a power cut came before their sync. If this file was lost too, only the database
+  /// shows a clean end.
   func isLossy(wasClosed: Bool) -> Bool {
     switch end {
     case .unwritten: true
@@ -109,10 +110,10 @@ final class ReaderPositions: Sendable {
     }
   }
 
-  /// Returns the position of a reader that the file had when it was opened.
+  /// Returns a reader's position at opening.
   func position(of reader: String) -> Int64? { found[Self.hash(reader)] }
 
-  /// Records how far a reader is, which never goes back. Returns whether the file has it.
+  /// Records a reader's position, which never decreases. Returns whether the file has it.
   @discardableResult
   func put(_ reader: String, _ position: Int64) -> Bool {
     let name = Self.hash(reader)
@@ -130,7 +131,7 @@ final class ReaderPositions: Sendable {
         guard let place = (0..<Self.maximumReaders).first(where: { !taken.contains($0) }) else {
           return false
         }
-        // The name comes last: a place without one does not count.
+        // The name is written last, because a place without a name does not count.
         try file.write(position, at: Self.headerBytes + 16 * place + 8)
         try file.write(name, at: Self.headerBytes + 16 * place)
         state.readers[name] = (place, position)
@@ -142,19 +143,20 @@ final class ReaderPositions: Sendable {
     }
   }
 
-  /// Records how the process would have ended if it ended now. Returns whether the file has it.
+  /// Records the end that the next process finds if this one ends now. Returns whether the file has
+  /// it.
   @discardableResult
   func record(_ end: End) -> Bool {
     (try? file.write(end.rawValue, at: Self.endOffset)) != nil
   }
 
-  /// The failure of the latest position, until the database has it.
+  /// The failure of the latest position, until the database has all positions.
   var failure: StorageError? { state.withLock { $0.failure } }
 
   /// Records that the database has all positions.
   func areStored() { state.withLock { $0.failure = nil } }
 
-  /// FNV-1a of a name; never 0.
+  /// Returns the FNV-1a hash of a name, which is never 0.
   private static func hash(_ name: String) -> Int64 {
     let hash = name.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
       ($0 ^ UInt64($1)) &* 0x100_0000_01B3
@@ -162,7 +164,7 @@ final class ReaderPositions: Sendable {
     return hash == 0 ? 1 : Int64(bitPattern: hash)
   }
 
-  /// Distinguishes this start of the machine from others.
+  /// A number that identifies this boot of the machine; 0 if it is unknown.
   private static var boot: Int64 {
     let path = FilePath("/proc/sys/kernel/random/boot_id")
     guard let file = try? FileDescriptor.open(path, .readOnly, options: .closeOnExec) else {
@@ -170,7 +172,7 @@ final class ReaderPositions: Sendable {
     }
     defer { try? file.close() }
     var room = [UInt8](repeating: 0, count: 64)
-    // The array's memory is used during the call alone.
+    // The array's memory is used only during the call.
     let count = unsafe room.withUnsafeMutableBytes { (try? unsafe file.read(into: $0)) ?? 0 }
     return hash(String(decoding: room.prefix(count), as: UTF8.self))
   }

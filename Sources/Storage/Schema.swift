@@ -1,17 +1,18 @@
 import CSQLite
 import SystemPackage
 
-/// The tables, as steps from each version of the schema to the next: `PRAGMA user_version` is the number of steps
-/// that a database has taken.
+/// The tables, as steps from each version of the schema to the next. `PRAGMA user_version` is the
+/// number of steps that a database has taken.
 struct Schema {
-  /// `CLst` in ASCII, in the database's header.
+  /// The application identifier in the database's header: `CLst` in ASCII.
   static let applicationIdentifier = 0x434C_7374
-  /// `BShi` in ASCII: a history as versions before 0.2 wrote it, beside a database of registrations.
+  /// The application identifier of a history of a version before 0.2: `BShi` in ASCII.
   static let historyIdentifier = 0x4253_6869
 
-  /// The statements of each step. A step is never changed once it was released; a new one follows it.
+  /// The statements of each step. A released step never changes; new steps are added after it.
   ///
-  /// Names are blobs of UTF-8: SQLite leaves undefined what comparison does with NUL characters in text.
+  /// Names are blobs of UTF-8, because SQLite does not define how text with NUL characters
+  /// compares.
   static let steps = [
     """
     CREATE TABLE registration (
@@ -42,7 +43,7 @@ struct Schema {
     """,
   ]
 
-  /// What a history of a version before 0.2 lacks.
+  /// The steps that convert a history of a version before 0.2.
   static let historySteps = [
     """
     CREATE TABLE registration (
@@ -57,7 +58,7 @@ struct Schema {
     """
   ]
 
-  /// The tables and indexes of a journal's readers.
+  /// The tables and the index that both conversions add.
   private static let journal = """
     CREATE INDEX entry_region ON entry (region, id);
     CREATE TABLE reader (name BLOB PRIMARY KEY, position INTEGER NOT NULL) WITHOUT ROWID;
@@ -65,23 +66,24 @@ struct Schema {
     """
 
   var steps = Schema.steps
-  /// Whether other connections read while one writes. Otherwise one connection has the database for itself.
+  /// Whether other connections read while one writes. Otherwise one connection locks the database.
   var isShared = false
 
   private var locking: String { isShared ? "NORMAL" : "EXCLUSIVE" }
 
-  /// Connects to a database of any known version, and brings it to the newest one.
+  /// Opens a database of any known version, and converts it to the newest.
   func open(_ path: FilePath) throws(StorageError) -> Database {
     let database = try Database(path)
-    // Unless it is shared, the lock is held from the first access on, so that SQLite needs no shared memory. A
-    // migration waits for no sync: the first transaction that follows it in the log syncs both.
+    // Unless the database is shared, the lock is held from the first access, so SQLite needs no
+    // shared memory. A conversion does not wait for a sync: the next transaction in the log syncs
+    // both.
     try database.execute(
       """
       PRAGMA locking_mode = \(locking); PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;
       PRAGMA wal_autocheckpoint = 0
       """)
     try migrate(database)
-    // The writer checkpoints at 1 MiB of log, after its own commits.
+    // After a commit, the writer checkpoints a log of 1 MiB or more.
     try database.execute(
       """
       PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 256; PRAGMA journal_size_limit = 1048576
@@ -89,14 +91,14 @@ struct Schema {
     return database
   }
 
-  /// Brings a database to the newest version, in one transaction.
+  /// Converts a database to the newest version, in one transaction.
   private func migrate(_ database: borrowing Database) throws(StorageError) {
     var version = try database.integer("PRAGMA user_version")
     let isHistory = try database.integer("PRAGMA application_id") == Self.historyIdentifier
     var steps = steps[...]
     if isHistory {
       guard version <= 1 else { throw newer(database.path, version) }
-      // The history's tables stand for the first two steps.
+      // The history's tables replace the first two steps.
       steps = Self.historySteps + steps.dropFirst(2)
       version = 0
     }
@@ -121,7 +123,8 @@ struct Schema {
     StorageError(file: path.string, problem: .newer(version: version, known: steps.count))
   }
 
-  /// Creates an empty database under a name that it gets when it is complete: no power cut leaves a part of one.
+  /// Creates an empty database under a temporary name, and renames it when it is complete, so a
+  /// power cut never leaves a part of one.
   func create(_ path: FilePath, generation: String) throws(StorageError) {
     let temporary = path.beside("-new")
     for suffix in ["", "-wal", "-journal"] { StatePath.remove(temporary.beside(suffix)) }
@@ -129,7 +132,7 @@ struct Schema {
     do throws(StorageError) {
       _ = try StateFile(temporary, creating: true)
       let database = try Database(temporary)
-      // `incremental` lets a trimmed database give its pages back.
+      // `incremental` lets a trimmed database return its free pages.
       try database.execute(
         """
         PRAGMA auto_vacuum = INCREMENTAL; PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL;
@@ -146,12 +149,12 @@ struct Schema {
     try StatePath.sync(path.removingLastComponent())
   }
 
-  /// Connects to a database for reading, also where no file can be made beside it. A history of a version before 0.2 can
-  /// be read too.
+  /// Opens a database or a history of a version before 0.2 for reading, even where no file can be
+  /// created beside it.
   static func read(_ path: FilePath) throws(StorageError) -> Database {
     do throws(StorageError) {
-      // Files of other programs get none beside them. The writer may be in the middle of a change: only what the
-      // second look finds is damage.
+      // The first check creates no file beside a file of another program. It may see a change that
+      // the writer is making, so only the second check can report damage.
       do throws(StorageError) {
         _ = try check(Database(path, for: .readingWithoutLocks))
       } catch {
@@ -159,7 +162,8 @@ struct Schema {
       }
       return try check(Database(path, for: .reading))
     } catch {
-      // SQLite has to make files of the log's index. On a medium that cannot be written, nobody writes either.
+      // SQLite must create the files of the log's index. Nobody writes to a read-only medium, so
+      // the database can be read there without locks.
       guard case .failed = error.problem, !StatePath.isWritable(path.removingLastComponent()),
         StatePath.isReadable(path)
       else { throw error }
@@ -171,14 +175,14 @@ struct Schema {
     }
   }
 
-  /// Returns a connection if its database has a history.
+  /// Returns a connection if its database has a history, and throws otherwise.
   private static func check(_ database: consuming Database) throws(StorageError) -> Database {
     let path = database.path.string
     let identifier: Int64
     do throws(StorageError) {
       identifier = try database.integer("PRAGMA application_id")
     } catch {
-      // SQLite's message for a file without its header.
+      // This is SQLite's message for a file without its header.
       guard error.problem == .damaged("file is not a database") else { throw error }
       throw StorageError(file: path, problem: .foreign(.noHistory))
     }
@@ -197,7 +201,7 @@ struct Schema {
       throw StorageError(
         file: path, problem: .newer(version: version, known: Int(known.upperBound)))
     }
-    // A database of regions that no version with a history has opened.
+    // A database of registrations that no version with a history has opened.
     guard known.contains(version) else {
       throw StorageError(file: path, problem: .foreign(.noHistory))
     }
@@ -205,26 +209,26 @@ struct Schema {
   }
 }
 
-/// What a database holds when it is opened.
+/// The contents of a database when it is opened.
 struct Contents {
   var registrations: [Store.Registration] = []
-  /// The entries that groups have not dealt with, by rising identifier.
+  /// The entries that groups have not settled, in ascending order of identifier.
   var undelivered: [StoredEntry] = []
   var authorization: String?
   var generation = ""
-  /// The highest identifier that was given, and the one up to which some may have been.
+  /// The highest identifier that was given. Those up to ``reserved`` may have been given too.
   var lastID: Int64 = 0
   var reserved: Int64 = 0
-  /// The highest identifier whose entry is there, or known to be gone. Transactions record ``lastID`` with those that were
-  /// given meanwhile.
+  /// The highest identifier whose entry is stored or known to be lost. ``lastID`` can be higher,
+  /// because a transaction also counts identifiers that were given while it ran.
   var known: Int64 = 0
-  /// The highest identifier that was given at the last clean end.
+  /// The highest identifier at the last clean end.
   var closed: Int64 = -1
-  /// The number of the latest record of the log that the database has.
+  /// The sequence number of the latest log record that the database has.
   var sequence: Int64 = 0
-  /// How far each reader is.
+  /// The position of each reader, by name.
   var positions: [String: Int64] = [:]
-  /// The identifiers whose entries are gone, by rising identifier.
+  /// The gaps, in ascending order.
   var gaps: [EntryGap] = []
 
   init() {}
@@ -232,7 +236,6 @@ struct Contents {
   /// Whether nothing was stored since the last clean end.
   var isClosed: Bool { closed == lastID }
 
-  /// Reads a database. Where a history is kept, no group's entries are read.
   init(_ database: borrowing Database) throws(StorageError) {
     do throws(StorageError) {
       try read(database)
@@ -242,7 +245,7 @@ struct Contents {
   }
 
   private mutating func read(_ database: borrowing Database) throws(StorageError) {
-    // A look at each table finds much of what is damaged.
+    // A look at both ends of each table finds much of the possible damage.
     for table in ["entry ORDER BY id", "entry ORDER BY time", "presence ORDER BY hour"] {
       for direction in ["", " DESC"] {
         _ = try database.prepare("SELECT * FROM \(table)\(direction) LIMIT 1").step()
@@ -295,7 +298,8 @@ struct Contents {
 }
 
 extension StorageError {
-  /// The error of a query that is right: a table that is missing, or a value without end, was damaged.
+  /// The error, for a query that is known to be valid: apart from a few codes, an error of SQLite
+  /// then means damage, such as a missing table.
   var ofRightQuery: StorageError {
     guard case .sqlite(let code, let message) = problem else { return self }
     switch code & 0xFF {
@@ -306,7 +310,7 @@ extension StorageError {
 }
 
 extension Database {
-  /// Returns how far the receivers of a history of a version before 0.2 were, by their names.
+  /// Returns the positions of the receivers in a history of a version before 0.2, by reader name.
   func historyMarks() throws(StorageError) -> [String: Int64] {
     let setting = try prepare("SELECT value FROM setting WHERE name = 'marks'")
     guard try setting.step() else { return [:] }
@@ -322,7 +326,8 @@ extension Database {
     for (name, position) in marks { try mark.run([.text(name), .integer(position)]) }
   }
 
-  /// Returns the entries of a group that follow a position.
+  /// Returns a group's newest entries after a position, at most ``Store/maximumUndelivered``, in
+  /// ascending order.
   fileprivate func entries(
     of group: String, after position: Int64
   ) throws(StorageError) -> [StoredEntry] {
@@ -336,7 +341,7 @@ extension Database {
 }
 
 extension Statement {
-  /// Returns three columns of this row as a key.
+  /// Returns three columns of this row, from the given one, as a key.
   fileprivate func key(_ column: Int32) -> Store.Key {
     Store.Key(service: text(column), group: text(column + 1), identifier: text(column + 2))
   }

@@ -1,14 +1,15 @@
 import Glibc
 import SystemPackage
 
-/// An open regular file, closed when the value ends. No child process inherits it.
+/// An open regular file, closed when the value ends. Child processes do not inherit it.
 struct StateFile: ~Copyable {
   let path: FilePath
   private let descriptor: FileDescriptor
 
-  /// Opens a file for reading and writing; where asked, creates it for this user alone if there is none.
+  /// Opens a file for reading and writing. If `isCreated`, creates a missing file for this user
+  /// alone.
   init(_ path: FilePath, creating isCreated: Bool) throws(StorageError) {
-    // Without O_NONBLOCK, a FIFO of that name would block for ever.
+    // Without O_NONBLOCK, opening a FIFO would block forever.
     var options: FileDescriptor.OpenOptions = [.closeOnExec, .noFollow, .nonBlocking]
     if isCreated { options.insert(.create) }
     let descriptor: FileDescriptor
@@ -32,7 +33,7 @@ struct StateFile: ~Copyable {
   /// Returns the first bytes, at most `count`.
   func read(_ count: Int) throws(StorageError) -> [UInt8] {
     do {
-      // The array's memory is used during the call alone.
+      // The array's memory is used only during the call.
       return try unsafe [UInt8](unsafeUninitializedCapacity: count) { room, filled in
         filled = try unsafe descriptor.read(
           fromAbsoluteOffset: 0, into: UnsafeMutableRawBufferPointer(room))
@@ -42,7 +43,7 @@ struct StateFile: ~Copyable {
     }
   }
 
-  /// Writes a value's bytes at a place by one system call, with nothing before it that takes time.
+  /// Writes bytes at an offset with one system call and without preparation that takes time.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StorageError) {
     let count: Int
     do {
@@ -53,33 +54,33 @@ struct StateFile: ~Copyable {
     guard count == bytes.count else { throw .failed("pwrite", path, Errno.noSpace) }
   }
 
-  /// Writes bytes at a place by one system call.
   func write(_ bytes: [UInt8], at offset: Int) throws(StorageError) {
     try unsafe bytes.span.bytes.withUnsafeBytes { bytes throws(StorageError) in
       try unsafe write(bytes, at: offset)
     }
   }
 
-  /// Cuts the file off, or lengthens it by zeros.
+  /// Truncates the file, or extends it with zeros.
   func resize(_ count: Int) throws(StorageError) {
     guard ftruncate(descriptor.rawValue, count) == 0 else { throw .failed("ftruncate", path) }
   }
 
-  /// Writes a number at a place, in the processor's byte order.
+  /// Writes a number at an offset, in the processor's byte order.
   func write(_ number: Int64, at offset: Int) throws(StorageError) {
     try unsafe withUnsafeBytes(of: number) { bytes throws(StorageError) in
       try unsafe write(bytes, at: offset)
     }
   }
 
-  /// Writes the number of this process at the eighth byte, for those who find the file locked.
+  /// Writes this process's identifier at offset 8, for processes that find the file locked.
   func writeProcess() throws(StorageError) { try write(Int64(getpid()), at: 8) }
 
-  /// Takes the lock that every store of a database takes. The kernel releases it when the file is closed. Waits for half
-  /// a second at most, and for ten where the holder is not another process.
+  /// Takes the lock that every store of a database takes; the kernel releases it when the file is
+  /// closed. Waits for at most 0.5 s if another process holds it, and 10 s otherwise.
   func lock(of database: FilePath) throws(StorageError) {
-    // A child between fork and exec has its parent's files: for a moment, a lock can outlive its holder. A store of this
-    // process that nobody uses any more holds it until what waits is stored.
+    // A child between fork and exec shares its parent's files, so a lock can briefly outlive its
+    // holder. A store of this process that is no longer used holds the lock until its waiting
+    // changes are stored.
     var tries = 1000
     while try !lock() {
       if tries == 950, let holder, holder != getpid() { tries = 0 }
@@ -89,7 +90,7 @@ struct StateFile: ~Copyable {
     }
   }
 
-  /// The process that has written its number; `nil` where none has.
+  /// The process that has written its identifier; `nil` if none has.
   private var holder: Int32? {
     let bytes = (try? read(16)) ?? []
     // The load is checked.
@@ -99,7 +100,7 @@ struct StateFile: ~Copyable {
     return Int32(exactly: number).flatMap { $0 > 0 ? $0 : nil }
   }
 
-  /// Takes the lock, and returns whether it was free.
+  /// Tries to take the lock. Returns whether it was free.
   private func lock() throws(StorageError) -> Bool {
     while flock(descriptor.rawValue, LOCK_EX | LOCK_NB) != 0 {
       if errno == EWOULDBLOCK { return false }
@@ -116,7 +117,7 @@ struct StateFile: ~Copyable {
         FilePath("/proc/\(process)/comm"), .readOnly, options: .closeOnExec)
     {
       var room = [UInt8](repeating: 0, count: 32)
-      // The array's memory is used during the call alone.
+      // The array's memory is used only during the call.
       let count = unsafe room.withUnsafeMutableBytes { (try? unsafe file.read(into: $0)) ?? 0 }
       name = String(decoding: room.prefix(count).prefix { $0 != 10 }, as: UTF8.self)
       try? file.close()

@@ -1,14 +1,13 @@
 import Glibc
 package import SystemPackage
 
-/// The place of an application's database, by the XDG Base Directory Specification 0.8, and the system calls on
-/// names.
+/// The paths of databases, by the XDG Base Directory Specification 0.8, and system calls on names.
 package enum StatePath {
-  /// The longest name that is used unchanged, in bytes: file systems take 255, and suffixes follow.
+  /// The longest name used unchanged, in bytes. File systems allow 255, and suffixes are added.
   private static let longestName = 180
 
-  /// Returns the file for an application, such as `org.example.kiosk`: `$XDG_STATE_HOME/corelocation/ID.sqlite`,
-  /// below `$HOME/.local/state` where that variable is not set to an absolute path.
+  /// Returns an application's file: `$XDG_STATE_HOME/corelocation/ID.sqlite`, or below
+  /// `$HOME/.local/state` where that variable is not an absolute path.
   package static func file(
     for application: String, variable: (String) -> String? = environmentVariable
   ) throws(StorageError) -> FilePath {
@@ -19,23 +18,15 @@ package enum StatePath {
     return state.appending("corelocation").appending("\(name(of: application)).sqlite")
   }
 
-  /// Returns the history's file: `history.sqlite` in the directory that systemd gives the service
-  /// (`STATE_DIRECTORY`), in `/var/lib/beaconscan` where it is there, or in `$XDG_STATE_HOME/beaconscan`, below
-  /// `$HOME/.local/state` where that variable is not set to an absolute path.
-  ///
-  /// - Parameters:
-  ///   - isForWriting: Whether the file is going to be written: one of the system that this user may only read is
-  ///     not chosen.
-  ///   - system: The service's directory.
-  ///   - variable: Returns a variable's value.
-  /// - Returns: The file, which may not exist.
-  /// - Throws: `StorageError` where no directory is known.
+  /// Returns the history's file, which may not exist: `history.sqlite` in systemd's
+  /// `STATE_DIRECTORY`, else in `/var/lib/beaconscan` if this user has access to a file there, else
+  /// in `beaconscan` in the user's state directory.
   package static func history(
     forWriting isForWriting: Bool, system: FilePath = "/var/lib/beaconscan",
     variable: (String) -> String? = environmentVariable
   ) throws(StorageError) -> FilePath {
     let name = "history.sqlite"
-    // systemd separates several directories by colons.
+    // systemd separates several directories with colons.
     if let first = variable("STATE_DIRECTORY")?.split(separator: ":").first,
       FilePath(String(first)).isAbsolute
     {
@@ -45,7 +36,7 @@ package enum StatePath {
     switch access(shared, isForWriting ? R_OK | W_OK : R_OK) {
     case nil: return shared
     case .permissionDenied? where !isForWriting:
-      // What cannot be read is named where there is nothing else.
+      // The unreadable file is returned if there is no other, so that an error names it.
       guard let own = try? home("the history", variable).appending("beaconscan").appending(name),
         exists(own)
       else { return shared }
@@ -54,11 +45,11 @@ package enum StatePath {
     }
   }
 
-  /// Returns the user's directory of states.
+  /// Returns the user's state directory. An error names `what`.
   private static func home(
     _ what: String, _ variable: (String) -> String?
   ) throws(StorageError) -> FilePath {
-    // A relative path is invalid and ignored, says the specification.
+    // The specification says to ignore relative paths.
     if let path = variable("XDG_STATE_HOME").map({ FilePath($0) }), path.isAbsolute { return path }
     if let path = variable("HOME").map({ FilePath($0) }), path.isAbsolute {
       return path.appending(".local/state")
@@ -66,7 +57,7 @@ package enum StatePath {
     throw StorageError(file: what, problem: .noHome)
   }
 
-  /// Returns why a file cannot be used; `nil` if it can.
+  /// Returns the reason why a file cannot be accessed; `nil` if it can.
   private static func access(_ path: FilePath, _ rights: Int32) -> Errno? {
     let result = unsafe path.withPlatformString {
       unsafe faccessat(AT_FDCWD, $0, rights, AT_EACCESS) == 0 ? 0 : errno
@@ -74,10 +65,9 @@ package enum StatePath {
     return result == 0 ? nil : Errno(rawValue: result)
   }
 
-  /// Returns whether files can be made in a directory.
   static func isWritable(_ directory: FilePath) -> Bool { access(directory, W_OK | X_OK) == nil }
 
-  /// Returns whether a file system has more room than a transaction needs.
+  /// Returns whether a file system has more than 16 MiB free, which a transaction never needs.
   static func hasRoom(_ path: FilePath) -> Bool {
     var status = statvfs()
     // The structure outlives the call.
@@ -85,20 +75,17 @@ package enum StatePath {
     return result == 0 && UInt64(status.f_bavail) * UInt64(status.f_frsize) > 16 << 20
   }
 
-  /// Returns whether a file can be read.
   static func isReadable(_ file: FilePath) -> Bool { access(file, R_OK) == nil }
 
-  /// Returns whether there is a file of a name.
   package static func isFile(_ path: String) -> Bool { exists(FilePath(path)) }
 
-  /// Returns the value of a variable of this process's environment.
   package static func environmentVariable(_ name: String) -> String? {
     // The string is copied at once.
     unsafe getenv(name).map { unsafe String(cString: $0) }
   }
 
-  /// Returns the identifier as a file name: what is no ASCII letter, digit, `-`, `_` or inner `.` becomes `%` and
-  /// two digits, so that two identifiers never share a file.
+  /// Returns the identifier as a file name, unique to it: bytes other than ASCII letters, digits,
+  /// `-`, `_` and inner `.` become `%` and two hexadecimal digits.
   private static func name(of application: String) -> String {
     var name = ""
     for (index, byte) in application.utf8.enumerated() {
@@ -111,20 +98,20 @@ package enum StatePath {
       }
     }
     guard name.utf8.count > longestName else { return name }
-    // FNV-1a distinguishes long ones.
+    // An FNV-1a hash distinguishes long identifiers.
     let hash = application.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
       ($0 ^ UInt64($1)) &* 0x100_0000_01B3
     }
     return name.prefix(longestName - 17) + "%" + String(hash, radix: 16, uppercase: true)
   }
 
-  /// Returns a file's absolute path without symbolic links: it stays right when the working directory changes.
+  /// Returns a file's absolute path without symbolic links, valid in any working directory.
   static func resolve(_ given: FilePath) throws(StorageError) -> FilePath {
     guard let name = given.lastComponent, name.kind == .regular else {
       throw StorageError(file: given.string, problem: .notAFile)
     }
     if let path = realPath(given) { return path }
-    // The dot says that it must be a directory.
+    // The dot requires a directory.
     guard let directory = realPath(given.removingLastComponent().appending(".")) else {
       throw .failed("realpath", given)
     }
@@ -139,7 +126,7 @@ package enum StatePath {
     }
   }
 
-  /// Makes a directory and those above it, for this user alone.
+  /// Creates a directory and its missing parents, for this user alone.
   static func makeDirectory(_ path: FilePath) throws(StorageError) {
     var made = FilePath(root: path.root)
     for component in path.components {
@@ -148,19 +135,19 @@ package enum StatePath {
       if error == 0 {
         try sync(made.removingLastComponent())
       } else if error != EEXIST, !exists(made) {
-        // Some file systems refuse before they look whether it exists.
+        // Some file systems report another error for a directory that exists.
         throw .failed("mkdir", made, Errno(rawValue: error))
       }
     }
   }
 
-  /// Waits until the directory's names are on the disk.
+  /// Waits until a directory's names are on the disk.
   static func sync(_ directory: FilePath) throws(StorageError) {
     do {
       let descriptor = try FileDescriptor.open(
         directory, .readOnly, options: [.directory, .closeOnExec])
       try descriptor.closeAfter {
-        // Some file systems cannot, and say so: they have nothing to wait for.
+        // File systems that do not support this have nothing to wait for.
         guard fsync(descriptor.rawValue) == 0 || errno == EINVAL else {
           throw Errno(rawValue: errno)
         }
@@ -170,12 +157,12 @@ package enum StatePath {
     }
   }
 
-  /// Returns whether a name exists; a symbolic link to nothing does.
+  /// Returns whether a name exists, even as a symbolic link to nothing.
   static func exists(_ path: FilePath) -> Bool {
     (try? path.stat(followTargetSymlink: false)) != nil
   }
 
-  /// Gives a file another name, in place of the file that has it.
+  /// Renames a file, replacing the one that has the new name.
   static func rename(_ old: FilePath, to new: FilePath) throws(StorageError) {
     // Both names are terminated and outlive the call.
     let isDone = unsafe old.withPlatformString { old in
@@ -184,18 +171,18 @@ package enum StatePath {
     guard isDone else { throw .failed("rename", old) }
   }
 
-  /// Removes a name, if it exists.
-  /// Gives a database whose contents another one has taken over a name of its own.
+  /// Renames a database whose contents another one has taken over.
   package static func setAside(_ path: String) throws(StorageError) {
     try rename(FilePath(path), to: FilePath(path).beside(".taken-over"))
   }
 
+  /// Removes a name, if it exists.
   static func remove(_ path: FilePath) {
     _ = unsafe path.withPlatformString { unsafe unlink($0) }
   }
 }
 
 extension FilePath {
-  /// Returns the file of the same name with something behind it.
+  /// Returns the file whose name is this one with a suffix.
   func beside(_ suffix: String) -> FilePath { FilePath(string + suffix) }
 }

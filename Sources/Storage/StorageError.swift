@@ -2,55 +2,50 @@ import CSQLite
 import Glibc
 package import SystemPackage
 
-/// The reason why a store cannot be opened or written: one sentence for the person who runs the app.
+/// The reason why a store cannot be opened or written, as one sentence for the app's user.
 package struct StorageError: Error, Hashable, Sendable {
   package enum Problem: Hashable, Sendable {
-    /// A system call failed.
     case failed(call: String, Errno)
-    /// SQLite failed for a reason of its own: its extended result code and its message.
+    /// SQLite's extended result code and its message.
     case sqlite(code: Int32, String)
-    /// Another store has the file: the process's identifier and name where they are known.
+    /// Another store uses the file: its process's identifier and name, if they are known.
     case inUse(process: Int32?, name: String?)
     /// The path leads to a directory, a pipe or a link to nothing.
     case notAFile
-    /// The file is no database of this module.
     case foreign(Foreign)
-    /// The database was written by a newer version: its schema's version, and the newest known one.
+    /// A newer version wrote the database: its schema's version and the newest known one.
     case newer(version: Int64, known: Int)
-    /// The database is damaged: SQLite's message.
+    /// SQLite's message about a damaged database.
     case damaged(String)
-    /// Neither `XDG_STATE_HOME` nor `HOME` names a directory.
+    /// Neither `XDG_STATE_HOME` nor `HOME` names an absolute directory.
     case noHome
-    /// The application identifier is empty.
     case noIdentifier
-    /// A key, definition, state or payload is longer than the bound.
+    /// A key, definition, state or payload exceeds its bound.
     case tooLong(bytes: Int, maximum: Int = Store.maximumBytes)
-    /// More changes wait for the disk than the bound.
+    /// Too many changes wait for the disk.
     case queueFull
     case closed
-    /// The history's log cannot be read where no file can be made beside it.
+    /// The history's log cannot be read in a directory that cannot be written.
     case unreadableLog
-    /// The store was opened for reading.
     case onlyReading
   }
 
-  /// What a file that is not a database of this module is.
+  /// The kind of file found in place of a database.
   package enum Foreign: Hashable, Sendable {
     case unknown
     case noHistory
     case otherDatabase
-    /// A journal of regions, as versions before the database wrote it.
+    /// A journal of regions of a version without a database.
     case regionJournal
   }
 
-  /// The file or directory; the application's identifier where there is none.
+  /// The file or directory, or the application's identifier if there is none.
   package var file: String
   package var problem: Problem
 
   package init(file: String, problem: Problem) { (self.file, self.problem) = (file, problem) }
 
-  /// Whether the disk refuses, which may end without anybody who changes what was asked for: it is full, read-only or
-  /// does not respond as it should.
+  /// Whether the disk is full, read-only or failing, which may end without a change by the user.
   package var isOfDisk: Bool {
     switch problem {
     case .failed(_, let error):
@@ -61,7 +56,7 @@ package struct StorageError: Error, Hashable, Sendable {
     }
   }
 
-  /// Creates the error of the system call that failed last, or of another one.
+  /// Creates the error of a system call, by default of the one that failed last.
   static func failed(
     _ call: String, _ path: FilePath, _ error: any Error = Errno(rawValue: errno)
   ) -> StorageError {
@@ -71,7 +66,7 @@ package struct StorageError: Error, Hashable, Sendable {
 }
 
 extension StorageError: CustomStringConvertible {
-  /// One sentence: what, where, and what to do.
+  /// One sentence that says what failed, where, and what to do.
   package var description: String {
     switch problem {
     case .failed(let call, let error):

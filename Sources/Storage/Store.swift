@@ -3,73 +3,73 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// Registrations, their states, what happened, how far each reader of that is, presence and the authorization, in one
-/// SQLite database.
+/// Registrations and their states, entries, readers' positions, presence and the authorization, in
+/// one SQLite database.
 ///
 /// ```swift
 /// let store = try Store(.application("org.example.kiosk"))
-/// for entry in store.undelivered { deliver(entry); store.settle(entry) }
+/// for entry in store.undelivered { deliver(entry); store.settle(group: "", through: entry.id) }
 /// let entry = StoredEntry(id: store.nextID(), time: time, kind: "enter", payload: bytes)
 /// if store.write([.setState(key, state), .add(entry)]) { show(entry) }
 /// ```
 ///
-/// - ``write(_:completion:)`` hands the changes to the kernel before it returns: they survive the process's death at any
-///   moment, whole or not at all. They survive a power cut when the transaction that follows at once is on the disk.
+/// - ``write(_:completion:)`` hands the changes to the kernel before it returns: they survive the
+///   process, all or none. They survive a power cut when the transaction that follows is on the
+///   disk.
 /// - A position that ``mark(_:through:)`` records survives the process in the same way.
-/// - No call but ``writeAndWait(_:)``, ``flush()`` and ``close()`` waits for a sync: a queue of the store makes the
-///   database, and stores everything that waits as one transaction. One that fails is tried again, with the next change
-///   or after some seconds.
-/// - Identifiers are never given twice. They are reserved ahead in the database, and after any end but a clean one the
-///   next process goes on after all that were reserved: the one before may have given some that it could not write. Where
-///   it is known that entries may be gone, that is a gap.
-/// - One store at a time uses a file, in all processes. Where a history is kept, any number of ``StoreReader``s read it.
+/// - Only ``writeAndWait(_:)``, ``flush()`` and ``close()`` wait for a sync. A queue of the store
+///   creates the database and stores all waiting changes in one transaction. It repeats a failed
+///   one with the next change or after five seconds.
+/// - Identifiers are reserved ahead in the database and never reused. After an unclean end, the
+///   next process continues after the reserved ones, because the last one may have given some that
+///   it could not write. Where entries may be lost, the store records a gap.
+/// - One store at a time uses a file, in all processes. Any number of ``StoreReader``s read a
+///   history.
 ///
-/// All members may be used from any thread. Beside the database `FILE` stand `FILE-wal` (SQLite's log, at most 1
-/// MiB and one transaction), `FILE-log-1` and `FILE-log-2` (at most 8 MiB each), `FILE-readers` (4 KiB) and, where a
-/// history is kept, `FILE-shm`. They belong together: copy all or, after ``close()``, `FILE` alone.
+/// All members may be used from any thread. The files beside the database `FILE` are `FILE-wal`
+/// (SQLite's log, at most 1 MiB and one transaction), `FILE-log-1` and `FILE-log-2` (at most 8 MiB
+/// each), `FILE-readers` (4 KiB) and, with a history, `FILE-shm`. Copy all of them together, or
+/// `FILE` alone after ``close()``.
 package final class Store: Sendable {
-  /// The number of undelivered events that the database keeps where it keeps no history; of more, the oldest are removed
-  /// and counted.
+  /// The maximum number of undelivered entries without a history. Older ones are removed and
+  /// counted.
   package static let maximumUndelivered = 16384
-  /// The length of a key's parts together, a definition, a state or an entry without a history, in bytes.
+  /// The maximum length of a key, a definition, a state, or an entry without a history, in bytes.
   package static let maximumBytes = 65536
-  /// The length of an entry in a history, in bytes.
+  /// The maximum length of an entry in a history, in bytes.
   package static let maximumEntry = 1 << 20
-  /// The number of changed keys, entries and completions that wait for the disk.
+  /// The maximum number of changed keys, entries and completions that wait for the disk.
   package static let maximumWaitingChanges = 65536
-  /// The entries that wait for the disk, and their length in bytes; of more, the oldest are gone.
+  /// The maximum number and length in bytes of entries that wait for the disk. Older ones are lost.
   static let maximumWaitingEntries = 16384
   static let maximumWaitingBytes = 16 << 20
-  /// The gaps that are told apart.
   static let maximumGaps = 256
-  /// Identifiers stay below it for as long as any disk lives.
+  /// A bound of identifiers that no store reaches in a disk's lifetime.
   static let maximumID: Int64 = 1 << 60
-  /// The identifiers that are reserved ahead: at 1,000 events a second, those of 49 days without a disk.
+  /// The number of identifiers reserved ahead, enough for 49 days at 1,000 a second without a disk.
   static let reservation: Int64 = 1 << 32
-  /// The seconds after which a transaction that failed is tried again.
+  /// The seconds until a failed transaction is repeated.
   private static let secondsBetweenTries = 5.0
-  /// How many positions wait for a transaction until one is started for them alone.
+  /// The number of waiting positions that starts a transaction.
   private static let marksPerTransaction = 256
-  /// How often what is too old is removed, in microseconds.
+  /// The interval at which old entries are removed, in microseconds.
   private static let trimInterval: Int64 = 600_000_000
 
-  /// The place of a database.
   package enum Location: Hashable, Sendable {
-    /// An application's file: `$XDG_STATE_HOME/corelocation/ID.sqlite`, below `$HOME/.local/state` where that
-    /// variable is not set.
+    /// An application's file, `ID.sqlite` in the XDG state directory; see ``StatePath``.
     case application(String)
     /// A path. A relative one is resolved when the store is opened.
     case file(String)
   }
 
-  /// The name of a registration. Names may hold any character, and are equal where `String` counts them as equal:
-  /// the database has the spelling that was registered first.
+  /// The name of a registration. Parts that are equal as `String`s are the same name; the database
+  /// keeps the spelling that was registered first.
   package struct Key: Hashable, Sendable {
     /// The service, such as `beacons`.
     package var service: String
-    /// The client; empty for the app's own managers.
+    /// The group of clients; empty for the app's own managers.
     package var group: String
-    /// The identifier that the client gave.
+    /// The identifier that the client chose.
     package var identifier: String
 
     package init(service: String, group: String = "", identifier: String) {
@@ -79,7 +79,7 @@ package final class Store: Sendable {
     }
   }
 
-  /// Something that a client registered, and its last state.
+  /// A client's registration and its last state.
   package struct Registration: Hashable, Sendable {
     package var key: Key
     package var definition: [UInt8]
@@ -94,11 +94,13 @@ package final class Store: Sendable {
 
   /// The bounds of a history.
   package struct Limits: Hashable, Sendable {
-    /// The age at which entries and presence are removed, in seconds.
+    /// The maximum age of entries and presence, in seconds.
     package var maximumAge: Int64
-    /// The size of the database's file, in bytes; 128 KiB at least. Of more, the oldest are removed.
+    /// The maximum size of the database file, in bytes; at least 128 KiB. The oldest records go
+    /// first.
     package var maximumBytes: Int64
-    /// The number of beacons of which each hour's presence is kept, and as many protected ones.
+    /// The maximum number of beacons with presence per hour; as many protected ones are kept as
+    /// well.
     package var maximumBeaconsPerHour: Int
 
     package init(
@@ -111,7 +113,7 @@ package final class Store: Sendable {
     }
   }
 
-  /// What the bounds of a history removed.
+  /// The numbers of records that the bounds of a history removed.
   package struct Trimmed: Hashable, Sendable {
     package var entries = 0
     package var presence = 0
@@ -122,42 +124,41 @@ package final class Store: Sendable {
     }
   }
 
-  /// A change of what is stored.
   package enum Change: Sendable {
-    /// Stores a registration, in place of one with its key. Entries of that one stay.
+    /// Stores a registration in place of one with its key, whose entries stay.
     case register(Registration)
-    /// Removes a registration and, where no history is kept, its entries.
+    /// Removes a registration and, without a history, its entries.
     case remove(Key)
-    /// Stores the state of a registration; does nothing where there is none.
+    /// Stores the state of a registration; does nothing if there is none.
     case setState(Key, [UInt8])
-    /// Stores an entry. It needs no registration.
+    /// Stores an entry, which needs no registration.
     case add(StoredEntry)
-    /// Stores what the app was granted; `nil` for not determined.
+    /// Stores the authorization; `nil` for not determined.
     case setAuthorization(String?)
-    /// Records that the clients of a group need no entry up to an identifier any more.
+    /// Records that a group's clients need no entry up to an identifier any more.
     case settle(group: String, through: Int64)
     /// Records that a reader needs no entry up to an identifier any more.
     case mark(reader: String, through: Int64)
-    /// Adds presence to what its hour has, where a history is kept.
+    /// Adds presence to that of its hour; does nothing without a history.
     case addPresence(StoredPresence)
-    /// Records identifiers whose entries are gone.
+    /// Records identifiers whose entries are lost.
     case addGap(EntryGap)
-    /// Names the database that is not made yet.
+    /// Names a database that does not exist yet.
     case setGeneration(String)
   }
 
   private struct State {
     var queue: Batch
-    /// The keys of registrations, as the database spells them.
+    /// The keys of registrations, in the database's spelling.
     var keys: Set<Key> = []
-    /// `nil` until the files are made, and when the store is closed.
+    /// `nil` until the files exist and after the store is closed, like the log.
     var positions: ReaderPositions?
     var log: WriteLog?
-    /// Whether something waits that the log does not have.
+    /// Whether changes wait that the log does not have.
     var hasUnwritten = false
-    /// Whether the transaction that runs stores something that the log does not have.
+    /// Whether the running transaction stores changes that the log does not have.
     var isStoringUnwritten = false
-    /// Whether the file of positions records that.
+    /// Whether the file of positions records ``hasUnwritten``.
     var isUnwrittenRecorded = false
     var isScheduled = false
     var isWaitingToRetry = false
@@ -166,16 +167,16 @@ package final class Store: Sendable {
     var transactions = 0
     var dropped = 0
     var droppedPresence = 0
-    /// The identifiers whose entries are gone, by rising identifier; of more than ``maximumGaps``, the oldest are one.
+    /// The gaps, in ascending order. The oldest ones beyond ``maximumGaps`` are merged.
     var gaps: [EntryGap] = []
-    /// The entries that the log had on opening, until they are taken.
+    /// The entries that the log had on opening, until ``takeRecovered()``.
     var recovered: [StoredEntry] = []
     var failure: StorageError?
     var warnings: [String] = []
     /// The time of the last trimming, in microseconds.
     var trimmed: Int64?
 
-    /// Takes over the gaps of what waits.
+    /// Adopts the gaps of the waiting changes.
     mutating func noteGaps() {
       for gap in queue.gaps { gaps.insert(gap) }
       while gaps.count > maximumGaps {
@@ -206,17 +207,17 @@ package final class Store: Sendable {
 
   /// The file's absolute path.
   package let path: String
-  /// The bounds of the history; `nil` where entries go when their group has them.
+  /// The bounds of the history; `nil` where settled entries are removed.
   package let limits: Limits?
-  /// Distinguishes the identifiers of this database from those of others: eight hexadecimal digits.
+  /// Distinguishes this database's identifiers from those of others: eight hexadecimal digits.
   package let generation: String
-  /// The registrations as they were on opening, by key.
+  /// The registrations on opening.
   package let registrations: [Registration]
-  /// The entries that groups had not dealt with on opening, by rising identifier.
+  /// The entries that groups had not settled on opening, in ascending order of identifier.
   package let undelivered: [StoredEntry]
-  /// What the app was granted, as it was on opening.
+  /// The authorization on opening.
   package let authorization: String?
-  /// How far each reader was on opening, by its name.
+  /// The readers' positions on opening, by name.
   package let positions: [String: Int64]
 
   private let schema: Schema
@@ -224,26 +225,22 @@ package final class Store: Sendable {
   private let lastIdentifier: Atomic<Int64>
   private let reserved: Atomic<Int64>
   private let state: Mutex<State>
-  /// The connection; `nil` until the database is made, and when the store is closed. The writer alone uses it.
+  /// The connection; `nil` until the database exists and after the store is closed.
   private let database: Mutex<Database?>
-  /// Whether there is a database to read.
+  /// Whether a database exists that can be read.
   private let isMade: Atomic<Bool>
   private let openedReader = Mutex<StoreReader?>(nil)
-  /// Makes the database, and stores what waits. Tests suspend it.
+  /// The queue that creates the database and stores what waits. Tests suspend it.
   let writer = DispatchQueue(label: "beaconscan.storage")
-  /// Runs the completions of writes that are refused.
+  /// The queue for the completions of refused writes.
   private let refusals = DispatchQueue(label: "beaconscan.storage.refusals")
 
-  /// Reads what a store's files hold; makes them later and on the store's own queue where they are missing, with
-  /// the directory of an application's store. No sync is waited for.
+  /// Reads a store's files without waiting for a sync. The store's queue creates missing files
+  /// later, with the directory of an application's store.
   ///
-  /// A file that is no database of this module is not changed. A damaged database is renamed to `FILE.damaged-1`,
-  /// with a warning. Databases of versions before 0.2, of registrations and of events, are taken over.
-  ///
-  /// - Parameters:
-  ///   - location: The place of the database.
-  ///   - limits: The bounds of the history; `nil` to keep entries only until their group has dealt with them.
-  /// - Throws: The reason why the files cannot be used.
+  /// A file that is not a database of this module is not changed. A damaged database is renamed to
+  /// `FILE.damaged-1`, with a warning. Databases of versions before 0.2 are converted. Without
+  /// `limits`, entries are removed when their group has settled them.
   package convenience init(
     _ location: Location, limits: Limits? = nil
   ) throws(StorageError) {
@@ -284,7 +281,7 @@ package final class Store: Sendable {
       if positions.isLossy(wasClosed: contents.isClosed) {
         let gap = Change.addGap(EntryGap(first: contents.known + 1, last: last))
         state.queue.add(gap)
-        // A process that ends before the first transaction has not forgotten it.
+        // The gap must survive a process that ends before the first transaction.
         if (try? state.log?.append([gap])) == nil {
           state.hasUnwritten = true
           state.isUnwrittenRecorded = positions.record(.unwritten)
@@ -305,10 +302,10 @@ package final class Store: Sendable {
     if hasWork { self.state.withLock { schedule(&$0) } }
   }
 
-  /// Returns an identifier after all that earlier processes gave, which had reserved those up to one.
-  ///
-  /// A process that ended before it had reserved others gave some after that one too. The clock's microseconds, which go
-  /// on from it to this one, keep the two apart: no process gives a million identifiers a second.
+  /// Returns an identifier after all that earlier processes gave, in a database that reserved those
+  /// up to `reserved`. An earlier process that could not extend the reservation gave some beyond
+  /// it. Adding the clock's microseconds avoids these, because no process gives a million
+  /// identifiers a second.
   private static func identifier(after reserved: Int64) -> Int64 {
     var time = timespec()
     // The structure outlives the call.
@@ -317,40 +314,37 @@ package final class Store: Sendable {
     return reserved + 1 + microseconds % (reservation / 2)
   }
 
-  /// Returns a name for identifiers that no database has yet.
+  /// Returns a random ``generation``.
   package static func randomGeneration() -> String {
     let digits = String(UInt32.random(in: 0...UInt32.max), radix: 16)
     return String(repeating: "0", count: 8 - digits.count) + digits
   }
 
-  /// The name of the reader that stands for the clients of a group.
+  /// Returns the name of the reader that represents a group.
   static func readerName(ofGroup group: String) -> String { "group:\(group)" }
 
   static func group(ofReader name: String) -> String? {
     name.hasPrefix("group:") ? String(name.dropFirst(6)) : nil
   }
 
-  /// What was wrong and was repaired: sentences for a person.
+  /// Sentences about problems that were repaired, for a person.
   package var warnings: [String] { state.withLock { $0.warnings } }
 
-  /// Returns an identifier that no entry of this database had before, without input or output.
+  /// Returns a new identifier, without input or output.
   package func nextID() -> Int64 {
     lastIdentifier.wrappingAdd(1, ordering: .relaxed).newValue
   }
 
-  /// The latest identifier that was given.
+  /// The highest identifier that was given.
   package var lastID: Int64 { lastIdentifier.load(ordering: .relaxed) }
 
-  /// Stores changes, all or none.
+  /// Stores changes, all or none, except that one longer than its bound is refused alone. Only the
+  /// last waiting state of a key is stored.
   ///
-  /// Waiting changes of one key become one: the last state counts. A change that is longer than its bound is
-  /// refused, and those that come with it are stored.
+  /// The store calls `completion` on one of its queues when the changes are on the disk, or with
+  /// the reason why one is not. Completions run in the order of the writes, separately for stored
+  /// writes and for those refused as a whole. They must not wait for this store.
   ///
-  /// - Parameters:
-  ///   - changes: The changes, in order.
-  ///   - completion: Called on a queue of the store when the changes are on the disk, or with the reason why one is
-  ///     not. Completions of writes that are stored run in the order of the writes, and so do those of writes that
-  ///     are refused as a whole. They must not wait for this store.
   /// - Returns: Whether the changes survive the process from now on.
   @discardableResult
   package func write(
@@ -388,16 +382,16 @@ package final class Store: Sendable {
       return isWritten && long == nil
     }
     if let problem, let completion {
-      // Not on the writer's queue, where it would wait for the disk that is too slow already.
+      // The writer's queue would make it wait for the disk, which is already too slow.
       refusals.async { [self] in completion(error(problem)) }
     }
     return isWritten
   }
 
-  /// Appends changes to the log, and returns whether it has them.
+  /// Appends changes to the log. Returns whether it has them.
   private func append(_ changes: [Change], _ state: inout State) -> Bool {
     do throws(StorageError) {
-      // What follows something that is not there would be half of what happened.
+      // While the log lacks a change, it must not have later ones, which would be half of an event.
       if let log = state.log, !state.hasUnwritten, !state.isStoringUnwritten {
         try log.append(changes)
         return true
@@ -411,7 +405,8 @@ package final class Store: Sendable {
 
   private func setUnwritten(_ state: inout State) {
     state.hasUnwritten = true
-    // A disk that refused everything may have refused to record that, too.
+    // A disk that refused the changes may have refused this too, so it is repeated until it
+    // succeeds.
     guard !state.isUnwrittenRecorded else { return }
     state.isUnwrittenRecorded = state.positions?.record(.unwritten) ?? false
   }
@@ -420,29 +415,27 @@ package final class Store: Sendable {
     StorageError(file: path, problem: problem)
   }
 
-  /// Stores changes, and waits until they are on the disk.
+  /// Stores changes and waits until they are on the disk.
   package func writeAndWait(_ changes: [Change]) throws(StorageError) {
     let outcome = Outcome()
     write(changes) { outcome.end($0) }
     if let error = outcome.wait() { throw error }
   }
 
-  /// Records that the clients of a group need no entry up to an identifier any more: they will not be
-  /// ``undelivered`` again.
-  ///
-  /// Call it on the thread on which the delegate was called, as soon as it has returned. It makes one system call
-  /// and waits for nothing.
+  /// Records that a group's clients need no entry up to an identifier any more, which
+  /// ``undelivered`` will not have again. Makes one system call and does not wait. Call it on the
+  /// delegate's thread, right after the delegate returns.
   package func settle(group: String, through id: Int64) {
     mark(.settle(group: group, through: id), Self.readerName(ofGroup: group), id)
   }
 
-  /// Records that a reader needs no entry up to an identifier any more, as ``settle(group:through:)`` does.
+  /// Records a reader's position, as ``settle(group:through:)`` does for a group.
   package func mark(_ reader: String, through id: Int64) {
     mark(.mark(reader: reader, through: id), reader, id)
   }
 
   private func mark(_ change: Change, _ reader: String, _ id: Int64) {
-    // Nothing comes before it: a process that is killed until then delivers the entry again.
+    // This comes first: a process killed before it delivers the entry again.
     state.withLock { $0.positions }?.put(reader, id)
     state.withLock { state in
       state.queue.add(change)
@@ -451,22 +444,21 @@ package final class Store: Sendable {
     }
   }
 
-  /// Waits until everything that was written and marked before is on the disk, or has failed.
+  /// Waits until all earlier writes and positions are on the disk or have failed.
   package func flush() { try? writeAndWait([]) }
 
-  /// Writes what waits, and closes the files. Writes that follow fail.
-  ///
-  /// - Returns: The reason why something could not be stored; `nil` where everything is.
+  /// Stores what waits and closes the files. Later writes fail. Returns the reason why something
+  /// could not be stored, or `nil`.
   @discardableResult
   package func close() -> StorageError? {
     flush()
     state.withLock { $0.isClosed = true }
-    // What was written meanwhile.
+    // This stores what was written after the flush.
     return writer.sync {
       commit()
       isMade.store(false, ordering: .releasing)
       openedReader.withLock { $0 = nil }
-      // The next store goes on with the next identifier.
+      // The next store continues after this identifier.
       let last = lastID
       let isClosed = database.withLock { database in
         defer { database = nil }
@@ -485,29 +477,28 @@ package final class Store: Sendable {
     }
   }
 
-  /// The number of transactions so far.
   package var transactions: Int { state.withLock { $0.transactions } }
 
-  /// The number of entries that were removed because too many waited for a client, or for the disk.
+  /// The number of entries removed because too many waited for a client or for the disk.
   package var droppedEntries: Int { state.withLock { $0.dropped } }
 
-  /// How often presence was not stored, because the hour had too many beacons.
+  /// The number of presence records dropped because their hour was full.
   package var droppedPresence: Int { state.withLock { $0.droppedPresence } }
 
-  /// The highest identifier that was given and whose entry is gone; 0 where none is.
+  /// The highest identifier whose entry is lost; 0 if there is none.
   package var lostThrough: Int64 { state.withLock { $0.gaps.last?.last ?? 0 } }
 
-  /// Returns the lowest identifier after a position that was given and whose entry is gone; `nil` where there is none.
+  /// Returns the lowest identifier after a position whose entry is lost, or `nil`.
   package func firstGap(after id: Int64) -> Int64? {
     state.withLock { $0.gaps.first { $0.last > id }?.first }.map { max($0, id + 1) }
   }
 
-  /// The reason why the last transaction or a position could not be stored; `nil` while all is well.
+  /// The reason why the last transaction or a position could not be stored, or `nil`.
   package var failure: StorageError? {
     state.withLock { $0.failure ?? $0.positions?.failure }
   }
 
-  /// Removes and returns the entries that an earlier process left in the log, which the first transaction stores.
+  /// Removes and returns the entries that an earlier process left in the log.
   package func takeRecovered() -> [StoredEntry] {
     state.withLock { state in
       defer { state.recovered = [] }
@@ -515,9 +506,10 @@ package final class Store: Sendable {
     }
   }
 
-  /// Reads the database, beside the writer; `nil` until it is made. Entries that wait for the disk are not in it.
+  /// Returns a reader, which does not see entries that wait for the disk; `nil` without a history
+  /// or until the database exists.
   package func reader() throws(StorageError) -> StoreReader? {
-    // The connection of the writer is not asked: a transaction may hold it for as long as a sync takes.
+    // The writer's connection is not used: a transaction may hold it for as long as a sync takes.
     guard limits != nil, isMade.load(ordering: .acquiring) else { return nil }
     return try openedReader.withLock { reader throws(StorageError) in
       if reader == nil { reader = try StoreReader(path) }
@@ -532,7 +524,8 @@ package final class Store: Sendable {
     writer.async { self.commit() }
   }
 
-  /// Stores everything that waits in one transaction. What fails waits again, below what came meanwhile.
+  /// Stores all that waits in one transaction. After a failure it waits again, before newer
+  /// changes.
   private func commit() {
     var (batch, sequence, wasUnwritten) = state.withLock { state in
       state.isScheduled = false
@@ -555,7 +548,7 @@ package final class Store: Sendable {
         state.positions?.areStored()
         state.log?.end()
         state.isStoringUnwritten = false
-        // From now on the log has everything that waits.
+        // From now on, the log has everything that waits.
         if wasUnwritten, !state.hasUnwritten {
           state.positions?.record(.open)
           state.isUnwrittenRecorded = false
@@ -589,7 +582,7 @@ package final class Store: Sendable {
     }
   }
 
-  /// Stores a batch, and makes the database where there is none.
+  /// Stores a batch. Creates the database if it is missing or damaged.
   private func store(
     _ batch: Batch, sequence: Int64?
   ) throws(StorageError) -> (entries: Int, presence: Int) {
@@ -601,7 +594,7 @@ package final class Store: Sendable {
         return try store(batch, sequence: sequence, in: database)
       } catch {
         guard let message = try damage(error, database) else { throw error }
-        // Registrations are what later changes bring.
+        // The new database has only the registrations of later changes.
         let file = FilePath(path)
         database = nil
         isMade.store(false, ordering: .releasing)
@@ -627,21 +620,21 @@ package final class Store: Sendable {
       limits: limits) ?? (0, 0)
   }
 
-  /// Returns what is damaged where an error says so.
+  /// Returns a description of the damage, if the error reports damage.
   private func damage(
     _ error: StorageError, _ database: borrowing Database?
   ) throws(StorageError) -> String? {
     switch error.ofRightQuery.problem {
     case .damaged(let message): return message
     case .failed(_, .noSpace):
-      // SQLite also says so where a damaged header has too many pages.
+      // SQLite also reports a full disk where a damaged header counts too many pages.
       guard StatePath.hasRoom(FilePath(path)), try database?.isWhole() == false else { return nil }
       return "its pages are not whole"
     default: return nil
     }
   }
 
-  /// Makes the files that an opening did not find.
+  /// Creates the files that were missing on opening.
   private func makeDatabase() throws(StorageError) -> Database {
     let file = FilePath(path)
     if makesDirectory { try StatePath.makeDirectory(file.removingLastComponent()) }
@@ -659,10 +652,11 @@ package final class Store: Sendable {
     return made
   }
 
-  /// Removes what is too much after a transaction. What was stored stays so: a failure waits for the next one.
+  /// Applies the bounds after a transaction. A failure is ignored, because the next one tries
+  /// again.
   private func trim(_ batch: Batch) {
     guard let limits, !batch.entries.isEmpty || !batch.presence.isEmpty else { return }
-    // A recording is older than the clock of this machine.
+    // The records' own time counts, because a recording is older than this machine's clock.
     let hour = batch.presence.last.map { $0.hour.multipliedReportingOverflow(by: 3_600_000_000).0 }
     let now = max(batch.entries.last?.time ?? .min, hour ?? .min)
     let isDue = state.withLock { state in
@@ -676,12 +670,8 @@ package final class Store: Sendable {
     }
   }
 
-  /// Removes what is older than ``Limits/maximumAge``, and the oldest of what takes more than
-  /// ``Limits/maximumBytes``, after everything that waits was stored.
-  ///
-  /// - Parameter now: The wall-clock time, in microseconds.
-  /// - Returns: How much was removed.
-  /// - Throws: The reason why the rest was not.
+  /// Stores what waits, then removes records older than ``Limits/maximumAge`` and the oldest ones
+  /// beyond ``Limits/maximumBytes``. `now` is the wall-clock time, in microseconds.
   package func trim(now: Int64) throws(StorageError) -> Trimmed {
     guard let limits else { return Trimmed() }
     flush()
@@ -715,7 +705,7 @@ extension Store.Key {
 }
 
 extension Store.Change {
-  /// The length of the longest part that has a bound.
+  /// The length of the longest bounded part, in bytes.
   fileprivate var bytes: Int {
     switch self {
     case .register(let registration):

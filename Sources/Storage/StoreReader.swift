@@ -1,20 +1,19 @@
 import Synchronization
 import SystemPackage
 
-/// Reads the entries and the presence of a database, beside the store that writes it or on a medium that cannot be
-/// written.
+/// A reader of a database's entries and presence, beside the store that writes it or on a read-only
+/// medium. All members may be used from any thread.
 ///
 /// ```swift
-/// for entry in try StoreReader(path).entries(EntryQuery(region: "lobby", limit: 100)) { show(entry) }
+/// let query = EntryQuery(region: "lobby", limit: 100)
+/// for entry in try StoreReader(path).entries(query) { show(entry) }
 /// ```
-///
-/// All members may be used from any thread.
 package final class StoreReader: Sendable {
   /// The file's absolute path.
   package let path: String
   private let database: Mutex<Database>
 
-  /// Opens a database for reading; a relative path is resolved now. A history of a version before 0.2 is one too.
+  /// Opens a database, or a history of a version before 0.2. Resolves a relative path at once.
   package init(_ path: String) throws(StorageError) {
     let file = try StatePath.resolve(FilePath(path))
     // SQLite would wait for the other end of a pipe.
@@ -31,13 +30,13 @@ package final class StoreReader: Sendable {
     database = Mutex(try Schema.read(file))
   }
 
-  /// Returns entries by rising identifier.
+  /// Returns entries in ascending order of identifier.
   package func entries(_ query: EntryQuery = EntryQuery()) throws(StorageError) -> [StoredEntry] {
     try reading { database throws(StorageError) in try database.entries(query) }
   }
 
-  /// Calls a function with entries by rising identifier. It needs the memory of some hundred of them, and entries
-  /// that are stored meanwhile may come too.
+  /// Calls a function with each entry, in ascending order of identifier, with at most 256 of them
+  /// in memory. Entries that are stored meanwhile may be included.
   package func forEachEntry<Failure: Error>(
     _ query: EntryQuery = EntryQuery(), _ body: (StoredEntry) throws(Failure) -> Void
   ) throws {
@@ -60,17 +59,16 @@ package final class StoreReader: Sendable {
     }
   }
 
-  /// Returns the names of the regions that entries have, in alphabetical order.
+  /// Returns the names of the entries' regions, sorted.
   package func regions() throws(StorageError) -> [String] {
     try reading { database throws(StorageError) in try database.regions() }
   }
 
-  /// The number of entries.
   package var count: Int {
     get throws(StorageError) { Int(try integer("SELECT count(*) FROM entry")) }
   }
 
-  /// The lowest identifier of an entry that is stored; `nil` where there is none.
+  /// The lowest identifier of a stored entry; `nil` if there is none.
   package var firstID: Int64? {
     get throws(StorageError) {
       let first = try integer("SELECT ifnull(min(id), 0) FROM entry")
@@ -78,32 +76,26 @@ package final class StoreReader: Sendable {
     }
   }
 
-  /// The highest identifier of an entry that is stored; 0 where there is none.
+  /// The highest identifier of a stored entry; 0 if there is none.
   package var lastID: Int64 {
     get throws(StorageError) { try integer("SELECT ifnull(max(id), 0) FROM entry") }
   }
 
-  /// The highest identifier of an entry that the bounds of the history removed; 0 where there is none.
+  /// The highest identifier that the bounds of the history removed; 0 if there is none.
   package var trimmedThrough: Int64 {
     get throws(StorageError) {
       try integer("SELECT ifnull(max(value), 0) FROM setting WHERE name = 'trimmed'")
     }
   }
 
-  /// Returns whether an entry between two identifiers, the first one excluded, was given and is gone.
+  /// Returns whether an entry after the first identifier, through the last one, is lost.
   package func hasGap(after id: Int64, through last: Int64) throws(StorageError) -> Bool {
     try integer(
       "SELECT EXISTS (SELECT 1 FROM gap WHERE last > \(id) AND first <= \(last))") != 0
   }
 
-  /// Returns the presence of beacons by rising hour.
-  ///
-  /// - Parameters:
-  ///   - since: Only hours that end after this time, in microseconds.
-  ///   - until: Only hours that begin before this time, in microseconds.
-  ///   - beacon: Only this beacon.
-  /// - Returns: The presence, by hour and by beacon.
-  /// - Throws: The reason why it cannot be read.
+  /// Returns a beacon's presence, or that of all, by hour and beacon: the hours that end after
+  /// `since` and begin before `until`, both in microseconds.
   package func presence(
     since: Int64? = nil, until: Int64? = nil, beacon: String? = nil
   ) throws(StorageError) -> [StoredPresence] {
@@ -128,7 +120,7 @@ package final class StoreReader: Sendable {
 }
 
 extension Database {
-  /// Returns whether SQLite's check finds no damage. It reads the whole database.
+  /// Returns whether SQLite's check, which reads the whole database, finds no damage.
   func isWhole() throws(StorageError) -> Bool {
     do throws(StorageError) {
       let check = try prepare("PRAGMA quick_check(1)")
@@ -139,7 +131,7 @@ extension Database {
     }
   }
 
-  /// Returns the conditions of a query and the values in them.
+  /// Returns a query's SQL conditions and their values.
   private static func filter(_ query: EntryQuery) -> (text: String, values: [Statement.Value]) {
     var conditions: [String] = []
     var values: [Statement.Value] = []
@@ -162,7 +154,7 @@ extension Database {
     return (filter, values)
   }
 
-  /// Returns the identifier of the first one of the newest entries; `nil` where there is none.
+  /// Returns the lowest identifier of the newest entries; `nil` if there is none.
   fileprivate func firstOfNewest(
     _ count: Int, _ query: EntryQuery
   ) throws(StorageError) -> Int64? {
@@ -213,7 +205,7 @@ extension Database {
       """)
     try statement.bind([
       .integer(since.map(HistoryHour.containing) ?? .min),
-      // The hour that begins at that time is left out.
+      // The range excludes an hour that begins exactly then.
       .integer(until.map { HistoryHour.containing($0 &- 1) &+ 1 } ?? .max),
       .text(beacon),
     ])
@@ -232,7 +224,7 @@ extension Database {
 }
 
 extension Statement {
-  /// Returns the rows of ``Database/selection``.
+  /// Returns the remaining rows of ``Database/selection``.
   func entries() throws(StorageError) -> [StoredEntry] {
     var entries: [StoredEntry] = []
     while try step() {

@@ -1,24 +1,23 @@
-/// The bounds of a history.
 extension Database {
-  /// Removes what is too old.
+  /// Removes records older than the maximum age.
   func trimAge(_ limits: Store.Limits, _ now: Int64) throws(StorageError) -> Store.Trimmed {
     let (oldest, overflow) = now.subtractingReportingOverflow(limits.maximumAge * 1_000_000)
     guard !overflow else { return Store.Trimmed() }
     var trimmed = Store.Trimmed()
     try transaction { database throws(StorageError) in
-      // One that a group still has to be given has no time.
+      // Entries with time 0 must still be delivered.
       trimmed.entries = try database.removeEntries("time < \(oldest) AND time > 0")
       try database.execute("DELETE FROM presence WHERE hour < \(HistoryHour.containing(oldest))")
       trimmed.presence = database.changes
     }
-    // Free pages are used again; most of them are given back where they are the greater part.
+    // SQLite reuses free pages. If they are more than half of the file, most are returned.
     let pages = try integer("PRAGMA page_count")
     let free = try integer("PRAGMA freelist_count")
     if free > 64, free > pages / 2 { try execute("PRAGMA incremental_vacuum(\(free - free / 8))") }
     return trimmed
   }
 
-  /// Removes the entries of a condition, records up to where some are gone, and returns their number.
+  /// Removes the entries that match, records the highest identifier, and returns their number.
   private func removeEntries(_ condition: String) throws(StorageError) -> Int {
     try execute(
       """
@@ -30,7 +29,7 @@ extension Database {
     return changes
   }
 
-  /// Removes the oldest until a tenth of the room is free, where the database takes more than its room.
+  /// If the database exceeds its maximum size, removes the oldest records until a tenth is free.
   func trimSize(_ limits: Store.Limits) throws(StorageError) -> Store.Trimmed {
     var trimmed = Store.Trimmed()
     let maximum = limits.maximumBytes / max(512, try integer("PRAGMA page_size"))

@@ -2,25 +2,24 @@ import Bytes
 import Synchronization
 import SystemPackage
 
-/// The changes that the database does not have yet, in two files beside it.
+/// The log of the changes that the database does not have yet, in two files beside it.
 ///
 ///     0        4       8          16
 ///     ├────────┼───────┼──────────┼─────────┼──
 ///     │ length │ check │ sequence │ changes │ …  least significant octet first
 ///     └────────┴───────┴──────────┴─────────┴──
 ///
-/// A write is one `pwrite`, which no sync follows: it survives the process, and costs some microseconds. While a
-/// transaction stores the records of one file, writes go to the other one; then the first one is emptied. A power cut can
-/// take the latest records, whole.
+/// A write is one `pwrite` without a sync: it survives the process and takes some microseconds. A
+/// power cut can lose the latest records, but never a part of one. While a transaction stores the
+/// records of one file, writes go to the other; then the first one is emptied.
 final class WriteLog: Sendable {
-  /// The length of a file; beyond it, changes wait in memory alone.
+  /// The maximum length of a file, in bytes. Changes beyond it wait in memory only.
   static let maximumBytes = 8 << 20
   private static let headerBytes = 16
 
-  /// A record that was found.
   struct Found {
     var sequence: Int64
-    /// Where it ends in its file.
+    /// The offset of its end in its file.
     var end: Int
     var changes: [Store.Change]
   }
@@ -35,28 +34,28 @@ final class WriteLog: Sendable {
   }
 
   private let state: Mutex<State>
-  /// The records that were there when the log was opened and that the database does not have.
+  /// The records on opening that the database does not have.
   let found: [Found]
 
-  /// Opens or creates the files of a database that has the records up to a sequence number; `nil` where there is no
-  /// database.
+  /// Opens or creates the files of a database that has the records through `committed`; `nil` if
+  /// there is no database.
   init(_ path: FilePath, after committed: Int64?) throws(StorageError) {
     let first = try StateFile(path.beside("-log-1"), creating: true)
     let second = try StateFile(path.beside("-log-2"), creating: true)
     let one = try Self.read(first)
     let two = try Self.read(second)
-    // A power cut may leave the later file of the two: what follows a record that is missing counts as gone.
+    // A power cut may leave only the later file. Records after a missing one are ignored.
     let all = (one + two).filter { $0.sequence > committed ?? 0 }
       .sorted { $0.sequence < $1.sequence }
     let start = committed.map { $0 + 1 } ?? all.first?.sequence ?? 1
     found = zip(all, start...).prefix { $0.sequence == $1 }.map(\.0)
     let sequence = found.last?.sequence ?? committed ?? 0
-    // What does not count must not follow when the files have grown again.
+    // Ignored records must not reappear when the files grow again.
     let (firstBytes, secondBytes) = (one.bytes(through: sequence), two.bytes(through: sequence))
     try first.resize(firstBytes)
     try second.resize(secondBytes)
-    // What was found is stored again by the first transaction: until then, both files stay as they are, and records
-    // follow those of the newer one.
+    // The first transaction stores the found records again. Until then, both files keep theirs, and
+    // new records are added to the newer file.
     let isNewer = (one.last?.sequence ?? 0) > (two.last?.sequence ?? 0)
     state = Mutex(
       isNewer
@@ -68,7 +67,7 @@ final class WriteLog: Sendable {
           sequence: sequence))
   }
 
-  /// Returns the whole records of a file.
+  /// Returns the complete records of a file.
   private static func read(_ file: borrowing StateFile) throws(StorageError) -> [Found] {
     let bytes = try file.read(maximumBytes)
     var cursor = unsafe ByteCursor(bytes.span.bytes)
@@ -77,7 +76,7 @@ final class WriteLog: Sendable {
     return found
   }
 
-  /// Returns the next record; `nil` at the end, and where one was not written whole.
+  /// Returns the next record; `nil` at the end or at an incomplete one.
   private static func next(_ cursor: inout ByteCursor) -> Found? {
     do throws(ParseError) {
       let length = try cursor.readLittleEndian(UInt32.self)
@@ -108,8 +107,6 @@ final class WriteLog: Sendable {
   }
 
   /// Appends changes as one record.
-  ///
-  /// - Throws: The reason why the file does not have them.
   func append(_ changes: [Store.Change]) throws(StorageError) {
     var body: [UInt8] = []
     body.append(changes)
@@ -127,7 +124,7 @@ final class WriteLog: Sendable {
       do throws(StorageError) {
         try state.current.write(record, at: state.currentBytes)
       } catch {
-        // What was written of it ends the file.
+        // This removes the part that was written.
         try? state.current.resize(state.currentBytes)
         throw error
       }
@@ -136,8 +133,8 @@ final class WriteLog: Sendable {
     }
   }
 
-  /// Begins a transaction of the records so far: later ones go to the other file, unless that has records that no
-  /// transaction has stored yet. Returns the sequence number of the latest record.
+  /// Begins a transaction of the records so far, and returns the latest sequence number. Later
+  /// records go to the other file, unless it has records that no transaction has stored.
   func begin() -> Int64 {
     state.withLock { state in
       if state.otherBytes == 0 {
@@ -148,9 +145,8 @@ final class WriteLog: Sendable {
     }
   }
 
-  /// Removes the records that a transaction has stored.
-  ///
-  /// A record that stays is not stored twice: the database has the sequence number.
+  /// Removes the records that a transaction has stored. One that stays is not stored twice, because
+  /// the database has its sequence number.
   func end() {
     state.withLock { state in
       guard state.otherBytes > 0, (try? state.other.resize(0)) != nil else { return }
@@ -158,7 +154,6 @@ final class WriteLog: Sendable {
     }
   }
 
-  /// Removes all records.
   func removeAll() {
     end()
     state.withLock { state in
@@ -168,7 +163,7 @@ final class WriteLog: Sendable {
 }
 
 extension [WriteLog.Found] {
-  /// The length of the records of a file up to a sequence number, in bytes.
+  /// Returns the length of the records through a sequence number, in bytes.
   fileprivate func bytes(through sequence: Int64) -> Int {
     last { $0.sequence <= sequence }?.end ?? 0
   }
