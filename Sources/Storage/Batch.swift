@@ -1,5 +1,4 @@
-/// The changes that one transaction stores. It holds at most one change for each key, so a queue
-/// that waits for the disk does not grow with the number of calls.
+/// The changes that one transaction stores, at most one for each key. This bounds a waiting queue.
 struct Batch: Sendable {
   enum Row: Sendable {
     case register(definition: [UInt8], state: [UInt8]?)
@@ -14,8 +13,7 @@ struct Batch: Sendable {
   private(set) var entries: [StoredEntry] = []
   /// The total length of the entries' payloads, in bytes.
   private(set) var entryBytes = 0
-  /// The keys whose stored entries are deleted before ``entries`` are added. Empty where a history
-  /// is kept.
+  /// The keys whose stored entries are deleted before ``entries`` are added, without a history.
   private(set) var removed: Set<Store.Key> = []
   /// The highest identifier that each group has settled.
   private(set) var settled: [String: Int64] = [:]
@@ -101,8 +99,7 @@ struct Batch: Sendable {
     entryBytes = entries.reduce(0) { $0 + $1.payload.count }
   }
 
-  /// Removes the oldest entries beyond a number or a total length in bytes, and adds a gap for
-  /// each. Returns the number of removed entries.
+  /// Removes the oldest entries beyond the bounds and adds gaps for them. Returns their number.
   mutating func removeOldest(beyond maximum: Int, bytes: Int) -> Int {
     var removed = 0
     while removed < entries.count, entries.count - removed > maximum || entryBytes > bytes {
@@ -130,10 +127,9 @@ struct Batch: Sendable {
 }
 
 extension Database {
-  /// Stores a batch in one transaction, with the sequence number of its latest log record, the
-  /// highest identifier that was given, and the highest one that is reserved. Returns the number of
-  /// entries removed beyond ``Store/maximumUndelivered`` and of presence records dropped because
-  /// their hour was full. `limits` is `nil` where no history is kept.
+  /// Stores a batch in one transaction, with the sequence number of its latest log record and the
+  /// highest identifiers given and reserved. Returns the numbers of entries beyond
+  /// ``Store/maximumUndelivered`` and of presence records in full hours, which it drops.
   func store(
     _ batch: Batch, sequence: Int64, lastID: Int64, reserved: Int64, limits: Store.Limits?
   ) throws(StorageError) -> (entries: Int, presence: Int) {

@@ -122,8 +122,7 @@ import SystemPackage
   }
 }
 
-/// A compiled statement. SQLite keeps the connection alive while the statement exists, so no use of
-/// it is unsafe.
+/// A compiled statement. It keeps SQLite's connection alive, so no use of it is unsafe.
 @safe struct Statement: ~Copyable {
   enum Value {
     case integer(Int64)

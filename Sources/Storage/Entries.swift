@@ -1,7 +1,6 @@
 /// An event, as a store keeps it.
 package struct StoredEntry: Hashable, Sendable {
-  /// The identifier. It rises from entry to entry and is never reused within a
-  /// ``Store/generation``.
+  /// The identifier, which rises and is never reused within a ``Store/generation``.
   package var id: Int64
   /// The wall-clock time, in microseconds since 1970-01-01T00:00:00Z.
   package var time: Int64

@@ -1,7 +1,7 @@
 import SystemPackage
 
 /// The state of a store's files when it is opened. Reading them waits for no sync and creates no
-/// database. The store's queue creates it later with ``create(_:_:generation:)``.
+/// database, which ``create(_:_:generation:)`` does later on the store's queue.
 struct Opening: ~Copyable {
   let path: FilePath
   /// The lock and the positions; `nil` where the files do not exist yet.
@@ -31,9 +31,8 @@ struct Opening: ~Copyable {
     var contents = Contents()
     var changes: [Store.Change] = []
     var warnings: [String] = []
-    // Another program's file gets no files beside it. Where the positions exist, the lock is taken
-    // before the database is examined, because closing a file drops the locks that SQLite has on it
-    // in this process.
+    // Another program's file gets no files beside it. If the positions exist, the lock comes first,
+    // because closing a file drops the locks that SQLite has on it in this process.
     var isKept = StatePath.exists(positionsPath)
     if !isKept { isKept = try Self.isDatabase(path) }
     if isKept { positions = try ReaderPositions(positionsPath, of: path) }
@@ -49,8 +48,8 @@ struct Opening: ~Copyable {
       warnings.append(Self.warning(path, aside, message))
     }
     if positions == nil, StatePath.isWritable(path.removingLastComponent()) {
-      // No file exists yet. The log has the changes until the database is created. If the disk
-      // refuses the file, it is created later.
+      // The log has the changes until the database exists. A file that the disk refuses is created
+      // later.
       positions = try? ReaderPositions(positionsPath, of: path)
     }
     if let positions {
@@ -78,8 +77,7 @@ struct Opening: ~Copyable {
       + "place, so register everything again"
   }
 
-  /// Returns the changes that the `-marks` file of a version before 0.2 records, and removes the
-  /// file.
+  /// Returns the changes in the `-marks` file of a version before 0.2, and removes the file.
   private static func takeOverMarks(
     _ path: FilePath, _ contents: Contents
   ) throws(StorageError) -> [Store.Change] {
@@ -122,8 +120,7 @@ struct Opening: ~Copyable {
     return try schema.open(path)
   }
 
-  /// Returns whether a file is a database of this module; a missing or empty file is not. Throws
-  /// for a file of another program.
+  /// Returns `false` for a missing or empty file, and throws for a file of another program.
   static func isDatabase(_ path: FilePath) throws(StorageError) -> Bool {
     guard StatePath.exists(path) else { return false }
     let header = try StateFile(path, creating: false).read(100)
@@ -150,8 +147,7 @@ struct Opening: ~Copyable {
   static func setAside(_ path: FilePath) throws(StorageError) -> FilePath {
     let names = (1...99).map { path.beside(".damaged-\($0)") }
     let aside = names.first { !StatePath.exists($0) } ?? names[98]
-    // Readers that have the database open keep these files: a new database must not share their
-    // memory.
+    // Readers keep these files open, and a new database must not share their memory.
     for suffix in ["-wal", "-shm"] where StatePath.exists(path.beside(suffix)) {
       try StatePath.rename(path.beside(suffix), to: aside.beside(suffix))
     }

@@ -19,8 +19,7 @@ final class ReaderPositions: Sendable {
   enum End: Int64 {
     /// Everything was stored.
     case clean = 0
-    /// The process was killed or still runs. The log has all that readers received, unless this
-    /// file could not be written either.
+    /// The process was killed or runs. The log has all that readers received, unless both failed.
     case open = 1
     /// The process was killed after readers received entries that it could not write.
     case unwritten = 2
@@ -99,9 +98,9 @@ final class ReaderPositions: Sendable {
   /// Whether the database and the log have the last identifier that was given.
   var isExact: Bool { end == .clean && !isOfEarlierStart }
 
-  /// Returns whether entries that readers received may be lost, because they could not be written
-  /// or because a power cut came before their sync. If this file was lost too, only the database
-  /// shows a clean end.
+  /// Returns whether entries that readers received may be lost: they could not be written, or a
+  /// power cut came before their sync. If this file was lost too, only the database shows a clean
+  /// end.
   func isLossy(wasClosed: Bool) -> Bool {
     switch end {
     case .unwritten: true
@@ -143,8 +142,7 @@ final class ReaderPositions: Sendable {
     }
   }
 
-  /// Records the end that the next process finds if this one ends now. Returns whether the file has
-  /// it.
+  /// Records the end for the next process to find. Returns whether the file has it.
   @discardableResult
   func record(_ end: End) -> Bool {
     (try? file.write(end.rawValue, at: Self.endOffset)) != nil

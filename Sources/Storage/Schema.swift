@@ -1,18 +1,15 @@
 import CSQLite
 import SystemPackage
 
-/// The tables, as steps from each version of the schema to the next. `PRAGMA user_version` is the
-/// number of steps that a database has taken.
+/// The tables, as steps from version to version. `PRAGMA user_version` counts a database's steps.
 struct Schema {
   /// The application identifier in the database's header: `CLst` in ASCII.
   static let applicationIdentifier = 0x434C_7374
   /// The application identifier of a history of a version before 0.2: `BShi` in ASCII.
   static let historyIdentifier = 0x4253_6869
 
-  /// The statements of each step. A released step never changes; new steps are added after it.
-  ///
-  /// Names are blobs of UTF-8, because SQLite does not define how text with NUL characters
-  /// compares.
+  /// The statements of each step. A released step never changes. Names are blobs of UTF-8, because
+  /// SQLite does not define how text with NUL characters compares.
   static let steps = [
     """
     CREATE TABLE registration (
@@ -74,9 +71,9 @@ struct Schema {
   /// Opens a database of any known version, and converts it to the newest.
   func open(_ path: FilePath) throws(StorageError) -> Database {
     let database = try Database(path)
-    // Unless the database is shared, the lock is held from the first access, so SQLite needs no
-    // shared memory. A conversion does not wait for a sync: the next transaction in the log syncs
-    // both.
+    // Unless the database is shared, the first access takes the lock, so SQLite needs no shared
+    // memory. The next transaction in the log syncs a conversion too, so this one does not wait for
+    // a sync.
     try database.execute(
       """
       PRAGMA locking_mode = \(locking); PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;
@@ -123,8 +120,7 @@ struct Schema {
     StorageError(file: path.string, problem: .newer(version: version, known: steps.count))
   }
 
-  /// Creates an empty database under a temporary name, and renames it when it is complete, so a
-  /// power cut never leaves a part of one.
+  /// Creates an empty database. It is complete before it gets its name, even after a power cut.
   func create(_ path: FilePath, generation: String) throws(StorageError) {
     let temporary = path.beside("-new")
     for suffix in ["", "-wal", "-journal"] { StatePath.remove(temporary.beside(suffix)) }
@@ -149,8 +145,8 @@ struct Schema {
     try StatePath.sync(path.removingLastComponent())
   }
 
-  /// Opens a database or a history of a version before 0.2 for reading, even where no file can be
-  /// created beside it.
+  /// Opens a database for reading, even if it is a history of a version before 0.2 or is on a
+  /// read-only medium.
   static func read(_ path: FilePath) throws(StorageError) -> Database {
     do throws(StorageError) {
       // The first check creates no file beside a file of another program. It may see a change that
@@ -162,8 +158,8 @@ struct Schema {
       }
       return try check(Database(path, for: .reading))
     } catch {
-      // SQLite must create the files of the log's index. Nobody writes to a read-only medium, so
-      // the database can be read there without locks.
+      // SQLite must create the log's index. Nobody writes to a read-only medium, so locks are not
+      // needed.
       guard case .failed = error.problem, !StatePath.isWritable(path.removingLastComponent()),
         StatePath.isReadable(path)
       else { throw error }
@@ -220,7 +216,7 @@ struct Contents {
   var lastID: Int64 = 0
   var reserved: Int64 = 0
   /// The highest identifier whose entry is stored or known to be lost. ``lastID`` can be higher,
-  /// because a transaction also counts identifiers that were given while it ran.
+  /// because transactions record it with identifiers that were given meanwhile.
   var known: Int64 = 0
   /// The highest identifier at the last clean end.
   var closed: Int64 = -1
@@ -298,8 +294,7 @@ struct Contents {
 }
 
 extension StorageError {
-  /// The error, for a query that is known to be valid: apart from a few codes, an error of SQLite
-  /// then means damage, such as a missing table.
+  /// The error of a valid query: most of SQLite's codes then mean damage, such as a missing table.
   var ofRightQuery: StorageError {
     guard case .sqlite(let code, let message) = problem else { return self }
     switch code & 0xFF {
@@ -326,8 +321,7 @@ extension Database {
     for (name, position) in marks { try mark.run([.text(name), .integer(position)]) }
   }
 
-  /// Returns a group's newest entries after a position, at most ``Store/maximumUndelivered``, in
-  /// ascending order.
+  /// Returns a group's newest entries after a position, at most ``Store/maximumUndelivered``.
   fileprivate func entries(
     of group: String, after position: Int64
   ) throws(StorageError) -> [StoredEntry] {

@@ -6,8 +6,7 @@ struct StateFile: ~Copyable {
   let path: FilePath
   private let descriptor: FileDescriptor
 
-  /// Opens a file for reading and writing. If `isCreated`, creates a missing file for this user
-  /// alone.
+  /// Opens a file for reading and writing; may create a missing one, for this user alone.
   init(_ path: FilePath, creating isCreated: Bool) throws(StorageError) {
     // Without O_NONBLOCK, opening a FIFO would block forever.
     var options: FileDescriptor.OpenOptions = [.closeOnExec, .noFollow, .nonBlocking]
@@ -79,8 +78,7 @@ struct StateFile: ~Copyable {
   /// closed. Waits for at most 0.5 s if another process holds it, and 10 s otherwise.
   func lock(of database: FilePath) throws(StorageError) {
     // A child between fork and exec shares its parent's files, so a lock can briefly outlive its
-    // holder. A store of this process that is no longer used holds the lock until its waiting
-    // changes are stored.
+    // holder. An unused store of this process holds the lock until its waiting changes are stored.
     var tries = 1000
     while try !lock() {
       if tries == 950, let holder, holder != getpid() { tries = 0 }

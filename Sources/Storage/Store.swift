@@ -13,26 +13,24 @@ import SystemPackage
 /// if store.write([.setState(key, state), .add(entry)]) { show(entry) }
 /// ```
 ///
-/// - ``write(_:completion:)`` hands the changes to the kernel before it returns: they survive the
-///   process, all or none. They survive a power cut when the transaction that follows is on the
-///   disk.
+/// - ``write(_:completion:)`` hands the changes to the kernel before it returns, all or none: they
+///   survive the process, and a power cut when the transaction that follows is on the disk.
 /// - A position that ``mark(_:through:)`` records survives the process in the same way.
 /// - Only ``writeAndWait(_:)``, ``flush()`` and ``close()`` wait for a sync. A queue of the store
-///   creates the database and stores all waiting changes in one transaction. It repeats a failed
-///   one with the next change or after five seconds.
-/// - Identifiers are reserved ahead in the database and never reused. After an unclean end, the
-///   next process continues after the reserved ones, because the last one may have given some that
-///   it could not write. Where entries may be lost, the store records a gap.
-/// - One store at a time uses a file, in all processes. Any number of ``StoreReader``s read a
+///   creates the database and stores all that waits in one transaction. A failed one is repeated
+///   with the next change or after five seconds.
+/// - Identifiers are reserved ahead and never reused. After an unclean end, the next process
+///   continues after the reserved ones, because some may have been given and not written. Where
+///   entries may be lost, the store records a gap.
+/// - One store at a time, in all processes, uses a file. Any number of ``StoreReader``s read a
 ///   history.
 ///
 /// All members may be used from any thread. The files beside the database `FILE` are `FILE-wal`
 /// (SQLite's log, at most 1 MiB and one transaction), `FILE-log-1` and `FILE-log-2` (at most 8 MiB
-/// each), `FILE-readers` (4 KiB) and, with a history, `FILE-shm`. Copy all of them together, or
-/// `FILE` alone after ``close()``.
+/// each), `FILE-readers` (4 KiB) and, with a history, `FILE-shm`. Copy them together, or `FILE`
+/// alone after ``close()``.
 package final class Store: Sendable {
-  /// The maximum number of undelivered entries without a history. Older ones are removed and
-  /// counted.
+  /// The maximum number of undelivered entries without a history. Older ones are dropped.
   package static let maximumUndelivered = 16384
   /// The maximum length of a key, a definition, a state, or an entry without a history, in bytes.
   package static let maximumBytes = 65536
@@ -62,8 +60,8 @@ package final class Store: Sendable {
     case file(String)
   }
 
-  /// The name of a registration. Parts that are equal as `String`s are the same name; the database
-  /// keeps the spelling that was registered first.
+  /// The name of a registration. The database keeps the first of several spellings that are equal
+  /// as `String`s.
   package struct Key: Hashable, Sendable {
     /// The service, such as `beacons`.
     package var service: String
@@ -96,11 +94,9 @@ package final class Store: Sendable {
   package struct Limits: Hashable, Sendable {
     /// The maximum age of entries and presence, in seconds.
     package var maximumAge: Int64
-    /// The maximum size of the database file, in bytes; at least 128 KiB. The oldest records go
-    /// first.
+    /// The maximum size of the database file, in bytes; at least 128 KiB.
     package var maximumBytes: Int64
-    /// The maximum number of beacons with presence per hour; as many protected ones are kept as
-    /// well.
+    /// The maximum number of beacons with presence per hour. As many protected ones are added.
     package var maximumBeaconsPerHour: Int
 
     package init(
@@ -236,11 +232,11 @@ package final class Store: Sendable {
   private let refusals = DispatchQueue(label: "beaconscan.storage.refusals")
 
   /// Reads a store's files without waiting for a sync. The store's queue creates missing files
-  /// later, with the directory of an application's store.
+  /// later, with the directory of an application's store. Without `limits`, settled entries are
+  /// removed.
   ///
   /// A file that is not a database of this module is not changed. A damaged database is renamed to
-  /// `FILE.damaged-1`, with a warning. Databases of versions before 0.2 are converted. Without
-  /// `limits`, entries are removed when their group has settled them.
+  /// `FILE.damaged-1`, with a warning. Databases of versions before 0.2 are converted.
   package convenience init(
     _ location: Location, limits: Limits? = nil
   ) throws(StorageError) {
@@ -302,10 +298,9 @@ package final class Store: Sendable {
     if hasWork { self.state.withLock { schedule(&$0) } }
   }
 
-  /// Returns an identifier after all that earlier processes gave, in a database that reserved those
-  /// up to `reserved`. An earlier process that could not extend the reservation gave some beyond
-  /// it. Adding the clock's microseconds avoids these, because no process gives a million
-  /// identifiers a second.
+  /// Returns an identifier after all that earlier processes gave. If the disk failed, these may
+  /// exceed `reserved`. Adding the clock's microseconds avoids them, because no process gives a
+  /// million identifiers a second.
   private static func identifier(after reserved: Int64) -> Int64 {
     var time = timespec()
     // The structure outlives the call.
@@ -341,9 +336,9 @@ package final class Store: Sendable {
   /// Stores changes, all or none, except that one longer than its bound is refused alone. Only the
   /// last waiting state of a key is stored.
   ///
-  /// The store calls `completion` on one of its queues when the changes are on the disk, or with
-  /// the reason why one is not. Completions run in the order of the writes, separately for stored
-  /// writes and for those refused as a whole. They must not wait for this store.
+  /// `completion` is called on a queue of the store when the changes are on the disk, or with the
+  /// reason why one is not, in the order of the writes (separately for writes that are refused as a
+  /// whole). It must not wait for this store.
   ///
   /// - Returns: Whether the changes survive the process from now on.
   @discardableResult
@@ -405,8 +400,7 @@ package final class Store: Sendable {
 
   private func setUnwritten(_ state: inout State) {
     state.hasUnwritten = true
-    // A disk that refused the changes may have refused this too, so it is repeated until it
-    // succeeds.
+    // A disk that refused the changes may have refused this record too; then it is repeated.
     guard !state.isUnwrittenRecorded else { return }
     state.isUnwrittenRecorded = state.positions?.record(.unwritten) ?? false
   }
@@ -422,9 +416,8 @@ package final class Store: Sendable {
     if let error = outcome.wait() { throw error }
   }
 
-  /// Records that a group's clients need no entry up to an identifier any more, which
-  /// ``undelivered`` will not have again. Makes one system call and does not wait. Call it on the
-  /// delegate's thread, right after the delegate returns.
+  /// Records that a group's clients need no entry through an identifier again. Makes one system
+  /// call and does not wait. Call it on the delegate's thread, right after the delegate returns.
   package func settle(group: String, through id: Int64) {
     mark(.settle(group: group, through: id), Self.readerName(ofGroup: group), id)
   }
@@ -447,8 +440,7 @@ package final class Store: Sendable {
   /// Waits until all earlier writes and positions are on the disk or have failed.
   package func flush() { try? writeAndWait([]) }
 
-  /// Stores what waits and closes the files. Later writes fail. Returns the reason why something
-  /// could not be stored, or `nil`.
+  /// Stores what waits and closes the files. Returns the reason why not all is stored, or `nil`.
   @discardableResult
   package func close() -> StorageError? {
     flush()
@@ -506,8 +498,7 @@ package final class Store: Sendable {
     }
   }
 
-  /// Returns a reader, which does not see entries that wait for the disk; `nil` without a history
-  /// or until the database exists.
+  /// Returns a reader of the entries on the disk; `nil` without a history or a database.
   package func reader() throws(StorageError) -> StoreReader? {
     // The writer's connection is not used: a transaction may hold it for as long as a sync takes.
     guard limits != nil, isMade.load(ordering: .acquiring) else { return nil }
@@ -524,8 +515,7 @@ package final class Store: Sendable {
     writer.async { self.commit() }
   }
 
-  /// Stores all that waits in one transaction. After a failure it waits again, before newer
-  /// changes.
+  /// Stores all that waits in one transaction. After a failure it waits again.
   private func commit() {
     var (batch, sequence, wasUnwritten) = state.withLock { state in
       state.isScheduled = false
@@ -652,8 +642,7 @@ package final class Store: Sendable {
     return made
   }
 
-  /// Applies the bounds after a transaction. A failure is ignored, because the next one tries
-  /// again.
+  /// Applies the bounds after a transaction. If it fails, the next transaction tries again.
   private func trim(_ batch: Batch) {
     guard let limits, !batch.entries.isEmpty || !batch.presence.isEmpty else { return }
     // The records' own time counts, because a recording is older than this machine's clock.
@@ -670,8 +659,8 @@ package final class Store: Sendable {
     }
   }
 
-  /// Stores what waits, then removes records older than ``Limits/maximumAge`` and the oldest ones
-  /// beyond ``Limits/maximumBytes``. `now` is the wall-clock time, in microseconds.
+  /// Stores what waits, then removes the records that exceed the bounds. `now` is the wall-clock
+  /// time, in microseconds.
   package func trim(now: Int64) throws(StorageError) -> Trimmed {
     guard let limits else { return Trimmed() }
     flush()

@@ -35,8 +35,8 @@ package final class StoreReader: Sendable {
     try reading { database throws(StorageError) in try database.entries(query) }
   }
 
-  /// Calls a function with each entry, in ascending order of identifier, with at most 256 of them
-  /// in memory. Entries that are stored meanwhile may be included.
+  /// Calls a function with each entry, in ascending order of identifier, also with those stored
+  /// meanwhile. At most 256 are in memory.
   package func forEachEntry<Failure: Error>(
     _ query: EntryQuery = EntryQuery(), _ body: (StoredEntry) throws(Failure) -> Void
   ) throws {

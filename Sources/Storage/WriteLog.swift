@@ -37,8 +37,8 @@ final class WriteLog: Sendable {
   /// The records on opening that the database does not have.
   let found: [Found]
 
-  /// Opens or creates the files of a database that has the records through `committed`; `nil` if
-  /// there is no database.
+  /// Opens or creates the files. The database, if there is one, has the records through
+  /// `committed`.
   init(_ path: FilePath, after committed: Int64?) throws(StorageError) {
     let first = try StateFile(path.beside("-log-1"), creating: true)
     let second = try StateFile(path.beside("-log-2"), creating: true)
@@ -54,8 +54,8 @@ final class WriteLog: Sendable {
     let (firstBytes, secondBytes) = (one.bytes(through: sequence), two.bytes(through: sequence))
     try first.resize(firstBytes)
     try second.resize(secondBytes)
-    // The first transaction stores the found records again. Until then, both files keep theirs, and
-    // new records are added to the newer file.
+    // Until the first transaction has stored the found records, both files keep theirs, and new
+    // records are added to the newer file.
     let isNewer = (one.last?.sequence ?? 0) > (two.last?.sequence ?? 0)
     state = Mutex(
       isNewer
@@ -145,8 +145,8 @@ final class WriteLog: Sendable {
     }
   }
 
-  /// Removes the records that a transaction has stored. One that stays is not stored twice, because
-  /// the database has its sequence number.
+  /// Removes the records that a transaction has stored. If this fails, none is stored twice,
+  /// because the database has its sequence number.
   func end() {
     state.withLock { state in
       guard state.otherBytes > 0, (try? state.other.resize(0)) != nil else { return }
