@@ -1,27 +1,25 @@
 public import Regions
 import Scanning
 
-/// A client of a ``BeaconService``: what it ranges, which regions its group monitors, and the events that it receives.
+/// A client of a ``BeaconService``: its requests, the regions of its group, and its events.
 public struct BeaconClient: Sendable {
   /// The service.
   public let service: BeaconService
-  /// The client, of which other services may have views as well.
+  /// The client, which may use other services too.
   public let client: ServiceClient
 
   private var host: ServiceHost<BeaconMachine> { service.host }
 
-  /// Creates the view that a service has of a client.
-  ///
-  /// - Precondition: The client and the service belong to one manager.
+  /// Creates a view of a client for a service. Both must belong to the same manager.
   public init(_ client: ServiceClient, of service: BeaconService) {
     precondition(client.manager === service.manager, "the client belongs to another manager")
     (self.client, self.service) = (client, service)
   }
 
-  /// Removes the client with all that it needed; registered regions stay.
+  /// Removes the client and its requests; registered regions stay.
   public func remove() { client.remove() }
 
-  /// The events of the client, in order. The sequence ends with the source, or throws what ended it.
+  /// The events of the client, in order. The sequence ends with the source, or throws its failure.
   public var events: ClientEvents<BeaconEvent> {
     client.events { [host] event in
       guard case .ended = event else { return false }
@@ -42,7 +40,7 @@ public struct BeaconClient: Sendable {
   /// Stops reporting the beacons of a request.
   public func stopRanging(_ request: RangingRequest) { changeNeeds { $0.ranged.remove(request) } }
 
-  /// What the client ranges.
+  /// The beacons that the client ranges.
   public var rangingRequests: Set<RangingRequest> {
     host.read { [client] in $0.needs[client.identifier]?.ranged ?? [] }
   }
@@ -65,9 +63,9 @@ public struct BeaconClient: Sendable {
 
   // MARK: Regions
 
-  /// Starts to monitor a region for the client's group. A region with the same identifier is replaced; one that is
-  /// monitored already with the same beacons and rules keeps its state. A region may be assumed to have a state, so
-  /// that the first evidence to the contrary is a crossing.
+  /// Starts to monitor a region for the client's group, and replaces one with the same identifier.
+  /// A region keeps its state if it is monitored with the same beacons and rules. With an assumed
+  /// state, the first evidence to the contrary is a crossing.
   public func register(
     _ region: BeaconRegion, assuming state: RegionState? = nil
   ) throws(BeaconServiceError) {
@@ -99,13 +97,13 @@ public struct BeaconClient: Sendable {
     return host.read { [client] in $0.regions(in: client.group) }
   }
 
-  /// Returns what is known now of a region of the client's group; `nil` if there is no such region.
+  /// Returns the current state of a region of the client's group; `nil` if there is no such region.
   public func snapshot(ofRegion identifier: String) -> RegionSnapshot? {
     host.read { $0.snapshot(of: identifier, in: client.group) }
   }
 
-  /// Requests the state of a region, registered or not; the answer is ``BeaconEvent/regionState(_:_:)``, or the
-  /// region's next event.
+  /// Requests the state of a region, registered or not. The answer is
+  /// ``BeaconEvent/regionState(_:_:)`` or the region's next event.
   public func requestState(of region: BeaconRegion) {
     let isAvailable = host.availability == .available
     _ = host.update(for: client) { machine, output in
@@ -118,7 +116,7 @@ public struct BeaconClient: Sendable {
   /// Reports the latest state of each adapter to the client, as events.
   public func reportReceiverStates() {
     _ = host.update(for: client) { machine, output in
-      // A client that does not receive yet begins here, so that no change is missed or repeated.
+      // A client that does not receive yet starts here, so it neither misses nor repeats a change.
       client.beginReceiving()
       machine.reportReceivers(to: client.identifier, into: &output)
     }

@@ -3,33 +3,28 @@ import Ranging
 import Regions
 import Scanning
 
-/// The processing of sightings: ranging and regions, on one line of time. It owns no clock and no thread, and
-/// returns what is to be delivered.
+/// The processing of sightings for ranging and regions, on one line of time, without a clock or a
+/// thread.
 ///
-/// It stops where something is to be delivered, because a client may then change its requests: what is received
-/// after that moment is processed by the new requests, in a replay always in the same way.
+/// It stops where it has something to deliver, because a client may then change its requests. Later
+/// sightings are processed by the new requests, in a replay always in the same way.
 struct BeaconEngine {
-  /// An item that is to be delivered.
   enum News {
-    /// The beacons that are ranged, closest first.
+    /// The ranged beacons, closest first.
     case ranged(MonotonicTime, [RangedBeacon])
-    /// A transition of a region.
     case region(RegionTransition)
     /// The receiver's state from now on.
     case health(ScannerHealth)
-    /// What is wrong with a beacon that is ranged or monitored.
+    /// A problem with a beacon that is ranged or monitored.
     case identity(IdentityFinding)
   }
 
-  /// The moment up to which everything is done; `nil` before the first is known.
+  /// The moment through which everything is processed; `nil` before the first one.
   private(set) var now: MonotonicTime?
   /// The first moment of reception.
   private(set) var began: MonotonicTime?
-  /// The items that are to be delivered, in order.
   private var news: [News] = []
-  /// Regions and their states.
   var monitor: RegionMonitor
-  /// The beacons that are ranged.
   private(set) var ranged = ConstraintFilter()
 
   private let configuration: Ranger.Configuration
@@ -38,12 +33,13 @@ struct BeaconEngine {
   private var adapters: AdapterChoice
   private var sides: SideFinder?
   private var isResting = false
-  /// The moment since which reception is lost; `nil` while there is reception.
+  /// The moment since which reception is lost; `nil` otherwise.
   private(set) var receptionLostSince: MonotonicTime?
   private var schedule: RangingSchedule
 
-  /// Creates an engine without requests, which makes ranging reports every so many nanoseconds. Pins name the only
-  /// sender that counts of a beacon; sides, the adapters by which beacons have a side.
+  /// Creates an engine without requests. `pins` has the only sender that counts of a beacon,
+  /// `sides` the adapters that give beacons a side, and `interval` the nanoseconds between ranging
+  /// reports.
   init(
     ranging: Ranger.Configuration, monitoring: RegionMonitor.Configuration,
     pins: [BeaconIdentity: BluetoothAddress], sides: Sides?, interval: Int64, restsWhenEmpty: Bool
@@ -56,10 +52,10 @@ struct BeaconEngine {
     monitor = RegionMonitor(monitoring)
   }
 
-  /// The number of beacons that were ranged, and how many of them had to make room for others.
+  /// The number of beacons that were ranged, and of those that were removed for others.
   var beaconsRanged: (count: Int, evictions: Int) { (ranger.beaconsReceived, ranger.evictions) }
 
-  /// The moment at which ``advance(to:)`` next has something to deliver, unless a sighting comes before.
+  /// The moment of the next delivery of ``advance(to:)``, if no sighting comes before.
   var nextDeadline: MonotonicTime? {
     mutating get {
       let regions = monitor.regionCount > 0 ? monitor.nextDeadline() : nil
@@ -68,8 +64,8 @@ struct BeaconEngine {
     }
   }
 
-  /// Ranges these beacons from now on. When nothing was ranged before, the first report comes an interval from now;
-  /// when nothing is any more, the sightings so far are forgotten.
+  /// Replaces the ranged beacons. The first report comes an interval from now. Without ranged
+  /// beacons, the sightings so far are forgotten.
   mutating func range(_ beacons: ConstraintFilter) {
     let wasEmpty = ranged.isEmpty
     ranged = beacons
@@ -82,8 +78,8 @@ struct BeaconEngine {
     if let now, !isResting, receptionLostSince == nil { schedule.start(at: now) }
   }
 
-  /// Pauses, as there is no demand. The time until something is received again is not silence, and no reports are
-  /// due in it.
+  /// Pauses without demand. The pause does not count for exit timeouts, and no reports are due in
+  /// it.
   mutating func rest() {
     guard let now, !isResting else { return }
     isResting = true
@@ -91,23 +87,21 @@ struct BeaconEngine {
     schedule.reset()
   }
 
-  /// Whether there is something to deliver.
   var hasNews: Bool { !news.isEmpty }
 
-  /// Removes and returns what is to be delivered.
   mutating func removeNews() -> [News] {
     defer { news.removeAll(keepingCapacity: true) }
     return news
   }
 
-  /// Returns whether everything that is due until a moment is done.
+  /// Returns whether everything that is due through a moment is processed.
   func isPast(_ moment: MonotonicTime) -> Bool { now.map { moment <= $0 } ?? false }
 
-  /// Updates the receiver's state. While reception is lost no region is exited, no ranging report comes, and no
-  /// beacon leaves a report. Sightings that come nevertheless count.
+  /// Updates the receiver's state. While reception is lost, no region is exited, no ranging report
+  /// comes, and no beacon leaves a report, but sightings count.
   ///
-  /// The caller first processes what is due until then with ``advance(to:)``. A loss that is noticed late takes
-  /// effect from when it began, as far as nothing was delivered since.
+  /// The caller first processes what is due with ``advance(to:)``. A loss that is noticed late
+  /// takes effect from its start, except on what was delivered since.
   mutating func update(_ health: ScannerHealth) {
     begin(at: health.time)
     sides?.update(health)
@@ -127,12 +121,12 @@ struct BeaconEngine {
     news.append(.health(health))
   }
 
-  /// Starts at the first moment of reception, or resumes after a rest.
+  /// Starts at the first moment of reception, or resumes after a pause.
   mutating func begin(at moment: MonotonicTime) {
     if isResting, let now, moment > now {
       isResting = false
       self.now = moment
-      // A reception that was lost when the scanner rested stays lost until the scanner reports otherwise.
+      // Reception that was lost before the pause stays lost until the scanner reports otherwise.
       if receptionLostSince == nil {
         monitor.receptionRestored(at: moment)
         schedule.start(at: moment)
@@ -145,8 +139,8 @@ struct BeaconEngine {
     append(monitor.advance(to: moment))
   }
 
-  /// Receives sightings in the order of time, until there is something to deliver, and returns the number of those
-  /// that were processed.
+  /// Processes sightings in the order of time, until there is something to deliver. Returns their
+  /// number.
   mutating func receive(_ sightings: ArraySlice<Sighting>) -> Int {
     if let first = sightings.first { begin(at: first.time) }
     let monitors = monitor.regionCount > 0
@@ -196,7 +190,7 @@ struct BeaconEngine {
     append(transitions)
     if !monitor.findings.isEmpty {
       let findings = monitor.removeFindings()
-      // Ranging finds those of its beacons itself.
+      // The ranger finds those of ranged beacons itself.
       if !ranges || !ranged.matches(sighting.beacon) {
         news += findings.map { .identity($0) }
         hasChanged = true
@@ -205,7 +199,8 @@ struct BeaconEngine {
     return hasChanged || !transitions.isEmpty
   }
 
-  /// Advances the time, until there is something to deliver, and returns whether that moment was reached.
+  /// Advances the time, until there is something to deliver. Returns whether the moment was
+  /// reached.
   mutating func advance(to moment: MonotonicTime) -> Bool {
     begin(at: moment)
     while news.isEmpty {
@@ -224,7 +219,7 @@ struct BeaconEngine {
     return false
   }
 
-  /// Ends: the sightings since the last report are reported.
+  /// Reports the sightings since the last report, at the end.
   mutating func finish() {
     guard let now, !ranged.isEmpty, schedule.hasNews else { return }
     report(at: now)
@@ -253,6 +248,5 @@ struct BeaconEngine {
 }
 
 extension MonotonicTime {
-  /// A moment after every other.
   fileprivate static let end = MonotonicTime(nanoseconds: .max)
 }

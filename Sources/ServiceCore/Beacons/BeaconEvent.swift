@@ -3,9 +3,9 @@ public import Ranging
 public import Regions
 public import Scanning
 
-/// What a ``BeaconService`` reports to a client.
+/// An event that a ``BeaconService`` reports to a client.
 public enum BeaconEvent: ServiceEvent, Hashable {
-  /// Sightings in the order of time, whether their beacons are ranged or not.
+  /// Sightings in the order of time, also of beacons that are not ranged.
   case sightings([Sighting])
   /// The beacons that the client ranges.
   case ranging(RangingReport)
@@ -15,17 +15,17 @@ public enum BeaconEvent: ServiceEvent, Hashable {
   case regionState(BeaconRegion, RegionState)
   /// Monitoring of a region has started.
   case registered(BeaconRegion)
-  /// The receiver's state changed, at a wall-clock time.
+  /// The receiver's state changed.
   case health(ScannerHealth, at: WallClockTime)
-  /// Something is wrong with the identity or, if the client ranges it, the measured power of a beacon that the client
-  /// ranges or monitors: reported once, at a wall-clock time.
+  /// A problem with the identity of a beacon that the client ranges or monitors, or with the
+  /// measured power of one that it ranges. Reported once.
   case identity(IdentityFinding, at: WallClockTime)
-  /// The application may not use the service any more.
+  /// The application is no longer authorized.
   case refused(AuthorizationStatus)
-  /// The source will not deliver any more: why, and whether that is a failure.
+  /// The source has ended: the reason, and whether that is a failure.
   case ended(String, isFailure: Bool)
 
-  /// Whether a later event makes this one superfluous: that is so of ranging reports.
+  /// Whether a later event replaces this one, as it does for ranging reports.
   public var isReplaceable: Bool {
     if case .ranging = self { true } else { false }
   }
@@ -33,13 +33,13 @@ public enum BeaconEvent: ServiceEvent, Hashable {
 
 /// The beacons in range at a moment.
 public struct RangingReport: Sendable, Hashable, Codable {
-  /// The moment.
+  /// The time of the report.
   public var time: MonotonicTime
-  /// The distance from the report's times to wall-clock time.
+  /// The offset from the report's times to wall-clock time.
   public var wallClockOffset: WallClockOffset
   /// The beacons, closest first, those of unknown proximity last.
   public var beacons: [RangedBeacon]
-  /// The client's requests that the report answers. One that the client has added since is not among them.
+  /// The client's requests that the report answers, without those that it added since.
   public var requests: Set<RangingRequest> = []
 
   /// The wall-clock time of the report.
@@ -48,11 +48,11 @@ public struct RangingReport: Sendable, Hashable, Codable {
 
 /// A region of beacons that a client monitors.
 public struct BeaconRegion: Sendable, Hashable, Codable {
-  /// The identifier: registering a region replaces one of the same identifier in the client's group.
+  /// The identifier. A region replaces the one of its group with the same identifier.
   public var identifier: String
   /// The beacons of the region.
   public var constraint: BeaconConstraint
-  /// When the region is entered and left; `nil` for the service's rules.
+  /// The rules for entering and leaving; `nil` for the service's rules.
   public var rules: RegionRules?
   /// Whether the client acts on entries. The service reports them in any case.
   public var notifiesOnEntry = true
@@ -71,28 +71,28 @@ public struct BeaconRegion: Sendable, Hashable, Codable {
 public struct RegionEvent: Sendable, Hashable, Codable {
   /// The region.
   public var region: BeaconRegion
-  /// What happened, when and why.
+  /// The change, its time and its reason.
   public var transition: RegionTransition
-  /// The distance from the transition's times to wall-clock time.
+  /// The offset from the transition's times to wall-clock time.
   public var wallClockOffset: WallClockOffset
 
-  /// When it happened.
+  /// The wall-clock time of the change.
   public var wallClockTime: WallClockTime { transition.time.wallClockTime(wallClockOffset) }
 }
 
-/// What is known of a monitored region at a moment.
+/// The state of a monitored region at a moment.
 public struct RegionSnapshot: Sendable, Hashable, Codable {
   /// The region.
   public var region: BeaconRegion
-  /// Its state, the number of its beacons, and when it will be left.
+  /// The region's state, the number of its beacons, and the time when it will be left.
   public var status: RegionStatus
-  /// Since when it is in this state, also over restarts; `nil` where that is not known.
+  /// The start of this state, also over restarts; `nil` if it is unknown.
   public var since: WallClockTime?
-  /// The beacons inside, where the region's rules report each, and since when.
+  /// The beacons inside and the start of their stays, where the rules report each beacon.
   package var beacons: [BeaconIdentity: WallClockTime] = [:]
 }
 
-/// What a client ranges.
+/// A request to range beacons.
 public struct RangingRequest: Sendable, Hashable, Codable {
   /// The beacons; `nil` for every beacon.
   public var constraint: BeaconConstraint?
@@ -105,9 +105,9 @@ public struct RangingRequest: Sendable, Hashable, Codable {
   }
 }
 
-/// Why a request cannot be met.
+/// The reason why a request fails.
 public enum BeaconServiceError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The source cannot be used; the sentence says why.
+  /// The source cannot be used, as the sentence explains.
   case unavailable(String)
   /// The application is not authorized.
   case denied

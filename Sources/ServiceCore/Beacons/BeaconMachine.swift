@@ -3,7 +3,7 @@ import Ranging
 import Regions
 import Scanning
 
-/// The beacon service's state machine: what clients ranged and registered, and the engine that serves them.
+/// The beacon service's state machine: the clients' requests, and the engine that serves them.
 struct BeaconMachine: Service {
   typealias Input = Sighting
   typealias Demand = ScanDemand
@@ -15,14 +15,14 @@ struct BeaconMachine: Service {
 
   static let name = BeaconService.name
 
-  /// What a client needs beyond the regions of its group.
+  /// The requests of a client, apart from the regions of its group.
   struct Needs {
     var ranged: Set<RangingRequest> = []
     var filter = ConstraintFilter()
     var areSightingsWanted = false
   }
 
-  /// A region's place in the engine.
+  /// The registration or request of a region in the engine.
   enum Owner {
     case registration(Key)
     /// A region that is monitored only to answer a client's request for its state.
@@ -33,7 +33,7 @@ struct BeaconMachine: Service {
     var group: ClientGroup
     var identifier: String
 
-    /// The name in the engine. Names of groups cannot run into identifiers, as their length stands before.
+    /// The name in the engine. The length of the group's name keeps the parts apart.
     var name: String {
       group == .application
         ? "a\(identifier)" : "g\(group.name.utf8.count):\(group.name)\(identifier)"
@@ -53,7 +53,7 @@ struct BeaconMachine: Service {
   private(set) var needs: [ClientIdentifier: Needs] = [:]
   private var regions: [Key: Entry] = [:]
   private var owners: [String: Owner] = [:]
-  /// Clients that requested the state of a registered region before it was determined.
+  /// The clients that requested the state of a registered region before it was determined.
   private var asked: [Key: [ClientIdentifier]] = [:]
   private var questions: UInt64 = 0
   private var status = AuthorizationStatus.notDetermined
@@ -80,7 +80,7 @@ struct BeaconMachine: Service {
         if !engine.ranged.isEmpty || needs.values.contains(where: \.areSightingsWanted) {
           .ranging
         } else if engine.monitor.regionCount > 0 {
-          // The first look at a region is a short one.
+          // The first look at a region is short.
           engine.monitor.needsFullDuty
             ? .ranging : engine.monitor.hasGates ? .monitoringSignals : .monitoring
         } else {
@@ -103,14 +103,14 @@ struct BeaconMachine: Service {
     }
     if let began = progress.began { engine.begin(at: began) }
     let rest = input.values[input.processed...]
-    // A receiver's state from a moment on bears on what it received from then on.
+    // A receiver's state applies to what it received from then on.
     let due = progress.health.first.map { next in rest.prefix { $0.time < next.time } } ?? rest
     let count = engine.receive(due)
     deliver(rest.prefix(count), into: &output)
     input.processed += count
     var isDone = false
     if count < due.count || engine.hasNews {
-      // That is delivered first.
+      // The changes so far are delivered first.
     } else if let next = progress.health.first {
       if engine.isPast(next.time) || engine.advance(to: next.time) {
         engine.update(input.progress.health.removeFirst())
@@ -131,7 +131,7 @@ struct BeaconMachine: Service {
 
   mutating func recovered(_ name: String, into output: inout ServiceOutput<Self>) {
     guard let last = receivers.latest.last else { return }
-    // The next report of the adapter follows the moment that was reached.
+    // The adapter's next report follows the moment that was reached.
     let change = ScannerHealth(
       .scanning, at: engine.now ?? last.time, adapter: last.adapter, address: last.address,
       isReceptionLost: false, sentence: "\(name) can be used again")
@@ -162,7 +162,7 @@ struct BeaconMachine: Service {
   mutating func remove(_ client: ClientIdentifier) {
     needs[client] = nil
     updateRanging()
-    // The same recording gives the same answers in the same order.
+    // The same recording must give the same answers in the same order.
     for (name, owner) in owners.sorted(by: { $0.key < $1.key }) {
       guard case .question(client, _) = owner else { continue }
       engine.monitor.remove(name)
@@ -187,10 +187,9 @@ struct BeaconMachine: Service {
 
   // MARK: Regions
 
-  /// Whether the application is refused.
   var isRefused: Bool { status == .denied || status == .restricted }
 
-  /// Monitors a region. One that is monitored already with the same beacons and rules keeps its state.
+  /// Monitors a region, with the state that it has if its beacons and rules are the same.
   mutating func register(
     _ region: BeaconRegion, in group: ClientGroup, assuming assumed: RegionState?,
     for client: ClientIdentifier, into output: inout ServiceOutput<Self>
@@ -213,7 +212,7 @@ struct BeaconMachine: Service {
     output.deliver(.registered(region), to: client)
   }
 
-  /// Returns how long each beacon is waited for that is assumed to be inside; 0 for the usual time.
+  /// Returns the exit timeouts of the beacons that are assumed inside; 0 for the usual one.
   private func expected(
     _ state: RegistrationState?, of constraint: BeaconConstraint
   ) -> [BeaconIdentity: Double] {
@@ -245,12 +244,12 @@ struct BeaconMachine: Service {
     }
     return RegionSnapshot(
       region: entry.region, status: status,
-      // The distance to wall-clock time may have changed since, as by a suspend.
+      // The offset to wall-clock time may have changed since, as by a suspend.
       since: entry.state?.since ?? status.since?.wallClockTime(wallClockOffset),
       beacons: entry.state?.beacons(of: entry.region.constraint, \.since) ?? [:])
   }
 
-  /// Finds out the state of a region, registered or not, and reports it to the client.
+  /// Determines the state of a region, registered or not, and reports it to the client.
   mutating func requestState(
     of region: BeaconRegion, in group: ClientGroup, for client: ClientIdentifier,
     isAvailable: Bool, into output: inout ServiceOutput<Self>
@@ -281,7 +280,7 @@ struct BeaconMachine: Service {
     }
   }
 
-  /// Answers the requests that cannot be answered any more.
+  /// Answers the requests that cannot be answered any more with an unknown state.
   private mutating func giveUpQuestions(into output: inout ServiceOutput<Self>) {
     for (name, owner) in owners {
       guard case .question(let client, let region) = owner else { continue }
@@ -336,7 +335,7 @@ struct BeaconMachine: Service {
       switch item {
       case .ranged(let time, let beacons): deliver(beacons, at: time, into: &output)
       case .region(let transition):
-        // A determination that comes with the crossing into the same state says nothing more.
+        // A determination adds nothing to a crossing into the same state.
         let isRepeated =
           !transition.change.isCrossing
           && news.contains { item in
@@ -405,7 +404,6 @@ struct BeaconMachine: Service {
     }
   }
 
-  /// Reports the latest state of each adapter to a client.
   func reportReceivers(to client: ClientIdentifier, into output: inout ServiceOutput<Self>) {
     for health in receivers.latest {
       output.deliver(.health(health, at: health.time.wallClockTime(wallClockOffset)), to: client)

@@ -2,12 +2,12 @@ import Advertising
 package import Regions
 package import Scanning
 
-/// The state of a region, as it outlives the process.
+/// The state of a region, which outlives the process.
 package struct BeaconRegistrationState: Codable, Sendable {
   package var state: RegionState
   package var since: WallClockTime?
   var exitTimeout: Double?
-  /// Where the rules report each beacon, those inside, by `MAJOR:MINOR`: at most
+  /// The beacons inside, by `MAJOR:MINOR`, where the rules report each beacon; at most
   /// ``RegionRules/maximumBeaconsInside``, which are within the store's bound.
   package var beacons: [String: BeaconState]?
 
@@ -21,7 +21,6 @@ package struct BeaconRegistrationState: Codable, Sendable {
     self.beacons = beacons
   }
 
-  /// Includes a beacon's change of state at a time.
   mutating func update(
     _ beacon: BeaconIdentity, _ change: RegionTransition.Change, at time: WallClockTime,
     exitTimeout: Double?
@@ -38,7 +37,7 @@ package struct BeaconRegistrationState: Codable, Sendable {
     (self.state, self.beacons) = (state, beacons)
   }
 
-  /// Returns the beacons inside a region of a UUID, with what is made of the state of each.
+  /// Returns the beacons inside a region of a UUID, each with a value made of its state.
   func beacons<Value>(
     of constraint: BeaconConstraint, _ value: (BeaconState) -> Value
   ) -> [BeaconIdentity: Value] {
@@ -52,7 +51,6 @@ package struct BeaconRegistrationState: Codable, Sendable {
     return found
   }
 
-  /// The state of a beacon inside a region, as it outlives the process.
   package struct BeaconState: Codable, Sendable {
     var since: WallClockTime
     var exitTimeout: Double?

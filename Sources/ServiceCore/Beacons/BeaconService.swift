@@ -5,43 +5,43 @@ public import Scanning
 
 /// The beacon service of a ``ServiceManager``: sightings, ranging and regions.
 ///
-/// Each ``BeaconClient`` has its own requests; registered regions belong to the client's group and outlive the process. The
-/// radio works no harder than the demand: it is off while no client needs anything, scans slowly while regions are
+/// Each ``BeaconClient`` has its own requests. Registered regions belong to the client's group and
+/// outlive the process. The radio is off while no client needs it, scans slowly while regions are
 /// monitored, and receives every packet while something is ranged.
 public final class BeaconService: Sendable {
   /// The settings of a service.
   public struct Configuration: Sendable {
-    /// How beacons are ranged.
+    /// The settings of ranging.
     public var ranging = Ranger.Configuration()
-    /// The seconds between two ranging reports; Core Location's is 1.
+    /// The seconds between two ranging reports, as in Core Location 1 by default.
     public var rangingInterval = 1.0
-    /// When regions are entered and left, where ``BeaconRegion/rules`` does not say.
+    /// The rules of regions without ``BeaconRegion/rules``.
     public var rules = RegionRules.standard
-    /// The only sender that counts of each of these beacons, for ranging and regions: clones of them are ignored.
+    /// The only sender that counts of each of these beacons; clones are ignored.
     public var pins: [BeaconIdentity: BluetoothAddress] = [:]
-    /// The adapters by which ranged beacons have a side; `nil` for none. Subtract the adapters' offsets in the scanner.
+    /// The adapters that give ranged beacons a side; `nil` for none. The scanner must subtract the
+    /// adapters' offsets.
     public var sides: Sides?
-    /// How regions are monitored.
+    /// The settings of monitoring.
     public var monitoring = RegionMonitor.Configuration()
 
     /// Creates the default settings.
     public init() {}
   }
 
-  /// The name under which regions are stored.
   package static let name = "beacons"
 
-  /// The source of sightings; `nil` where there is none.
+  /// The source of sightings, if there is one.
   public let scanner: (any Scanner)?
-  /// The manager that the service belongs to.
+  /// The manager of the service.
   public let manager: ServiceManager
 
   let host: ServiceHost<BeaconMachine>
 
-  /// An event names its region twice, and escapes a character with six: it is within the bound of the store.
+  /// Within the store's bound: an event has the identifier twice, and escapes a character with six.
   static let maximumIdentifierBytes = 4096
 
-  /// Adds the service to a manager. Without a source of sightings, every request fails.
+  /// Adds the service to a manager. Without a scanner, every request fails.
   public init(
     _ manager: ServiceManager, scanner: (any Scanner)?,
     configuration: Configuration = Configuration()
@@ -54,7 +54,8 @@ public final class BeaconService: Sendable {
 
   // MARK: Clients
 
-  /// Adds a client of this service to its manager; see ``ServiceManager/addClient(in:isReceiving:pacesRecordings:)``.
+  /// Adds a client of this service to its manager; see
+  /// ``ServiceManager/addClient(in:isReceiving:pacesRecordings:)``.
   public func addClient(
     in group: ClientGroup = .application, isReceiving: Bool = true, pacesRecordings: Bool = true
   ) -> BeaconClient {
@@ -63,13 +64,13 @@ public final class BeaconService: Sendable {
       of: self)
   }
 
-  /// Throws where no request can be met. A radio that is not there yet, or off, is no reason: the request waits for
-  /// it, and the receiver's state says what is the matter.
+  /// Throws if no request can succeed. A radio that is missing or off does not count: the request
+  /// waits for it, and the receiver's state has the reason.
   func check() throws(BeaconServiceError) {
     if let reason = unavailability { throw .unavailable(reason) }
   }
 
-  /// Throws where the application is refused. What it started is kept: a permission that comes later brings it.
+  /// Throws if the application is refused. Its requests are kept for a later permission.
   func checkPermission() throws(BeaconServiceError) {
     if host.read({ $0.isRefused }) { throw .denied }
   }
@@ -80,7 +81,7 @@ public final class BeaconService: Sendable {
     return reason
   }
 
-  /// Throws where no region of an identifier can be registered.
+  /// Throws if no region with this identifier can be registered.
   package func check(_ identifier: String) throws(BeaconServiceError) {
     try check()
     try checkPermission()
@@ -90,13 +91,13 @@ public final class BeaconService: Sendable {
 
   // MARK: State
 
-  /// The latest state of each adapter; empty before anything was received.
+  /// The latest state of each adapter; empty before the first report.
   public var receiverStates: [ScannerHealth] { host.read { $0.receivers.latest } }
 
-  /// Why nothing is received now; `nil` while something is.
+  /// The reason why nothing is received now, or `nil`.
   public var fault: ScannerHealth? { host.read { $0.receivers.fault } }
 
-  /// From when until when something was received, on the line of sightings; `nil` before.
+  /// The first and the last moment of reception, on the time line of sightings; `nil` before.
   public var received: (from: MonotonicTime, to: MonotonicTime)? {
     host.read { machine in
       guard let from = machine.engine.began, let to = machine.engine.now else { return nil }
@@ -104,10 +105,10 @@ public final class BeaconService: Sendable {
     }
   }
 
-  /// The number of beacons that were ranged, and how many of them had to make room for others.
+  /// The number of beacons that were ranged, and of those that were removed for others.
   public var beaconsRanged: (count: Int, evictions: Int) { host.read { $0.engine.beaconsRanged } }
 
-  /// The number of beacons of regions, and how many of them had to make room for others.
+  /// The number of beacons of regions, and of those that were removed for others.
   public var beaconsMonitored: (count: Int, evictions: Int) {
     host.read { machine in
       let evictions = machine.engine.monitor.evictions
@@ -115,24 +116,22 @@ public final class BeaconService: Sendable {
     }
   }
 
-  /// Whether the source can be used now.
   package var availability: ScannerAvailability { host.availability }
 
-  /// Whether a client needs the source now.
   package var isWanted: Bool { host.read { $0.demand != nil } }
 
-  /// Why the source will not deliver any more, for people; `nil` while it will.
+  /// The reason why the source has ended, as a sentence; `nil` while it has not.
   public var end: String? { host.end }
 
   /// The error with which the source ended.
   public var failure: (any Error)? { host.failure }
 
-  /// Calls a function when the events of earlier requests are on their way.
+  /// Calls a function after the events of earlier requests are handed out.
   package func afterOutput(_ body: @escaping @Sendable () -> Void) { host.afterOutput(body) }
 
-  /// Waits until clients have dealt with everything that a recording delivered.
+  /// Waits until clients have processed everything that a recording delivered.
   package func deliveriesFinished() async { await host.deliveriesFinished() }
 
-  /// The distance from the source's time to wall-clock time.
+  /// The offset from the source's time to wall-clock time.
   public var wallClockOffset: WallClockOffset { host.read { $0.wallClockOffset } }
 }

@@ -1,11 +1,9 @@
 package import Advertising
 import Scanning
 
-/// The beacons of requests: a few constraints are compared one by one, many are looked up.
+/// The beacons of requests. A few constraints are compared one by one; many are looked up.
 package struct ConstraintFilter: Sendable {
-  /// Whether every beacon matches.
   let isOpen: Bool
-  /// Whether no beacon matches.
   let isEmpty: Bool
 
   private let constraints: Set<BeaconConstraint>
@@ -20,7 +18,6 @@ package struct ConstraintFilter: Sendable {
     isEmpty = !isOpen && constraints.isEmpty
   }
 
-  /// Returns whether a beacon matches.
   @inline(__always)
   package func matches(_ beacon: BeaconIdentity) -> Bool {
     if isOpen { return true }

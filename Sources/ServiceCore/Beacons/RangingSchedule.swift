@@ -1,13 +1,12 @@
 import Scanning
 
-/// The times at which ranging reports are due: every interval, on the scanner's time.
-///
-/// In a recording, reports pause after ``maximumEmpty`` empty ones in a row until a beacon is received, so that a
-/// silent night is not a hundred thousand empty lists. Live they come all the time.
+/// The times at which ranging reports are due: every interval, on the scanner's time. If it rests,
+/// as in a recording, reports pause after ``maximumEmpty`` empty ones in a row until a beacon is
+/// received, so a night without beacons does not give thousands of empty lists.
 struct RangingSchedule {
-  /// The moment at which the next report is due; `nil` before the first moment is known, and at the end of time.
+  /// The moment of the next report; `nil` before the start and at the end of time.
   private(set) var due: MonotonicTime?
-  /// Whether there is a sighting since the last report.
+  /// Whether there was a sighting since the last report.
   private(set) var hasNews = false
 
   private let interval: Int64
@@ -17,37 +16,35 @@ struct RangingSchedule {
 
   private static let maximumEmpty = 60
 
-  /// Creates a schedule with an interval in nanoseconds. One that rests pauses after many empty reports.
+  /// Creates a schedule with an interval in nanoseconds.
   init(interval: Int64, rests: Bool) {
     self.interval = max(1, interval)
     self.rests = rests
   }
 
-  /// Sets the first report an interval after a moment, once.
+  /// Sets the first report an interval after a moment, unless the schedule has started.
   mutating func start(at moment: MonotonicTime) {
     guard !hasStarted else { return }
     hasStarted = true
     setDue(from: moment, after: 1)
   }
 
-  /// Pauses until the next start.
   mutating func pause() { (hasStarted, due, empty) = (false, nil, 0) }
 
-  /// Pauses until the next start, and forgets what was received.
+  /// Pauses until the next start, and forgets the sightings.
   mutating func reset() {
     pause()
     hasNews = false
   }
 
-  /// Records a sighting.
   @inline(__always)
   mutating func receive() {
     hasNews = true
     empty = 0
   }
 
-  /// Removes a report that is due at a moment or before, and returns when it was due. More may be due: call it
-  /// until it returns `nil`.
+  /// Removes and returns a report time that is due. More may be due: call it until it returns
+  /// `nil`.
   mutating func removeDue(by moment: MonotonicTime) -> MonotonicTime? {
     guard let time = due, time <= moment else { return nil }
     guard !rests || empty < Self.maximumEmpty else {
@@ -59,13 +56,12 @@ struct RangingSchedule {
     return time
   }
 
-  /// Records that a report was made.
   mutating func report(isEmpty: Bool) {
     empty = isEmpty ? empty + 1 : 0
     hasNews = false
   }
 
-  /// Sets the next report; at the end of time there is none.
+  /// Sets the next report, if the end of time does not come before it.
   private mutating func setDue(from moment: MonotonicTime, after beats: Int64) {
     let wait = beats.multipliedReportingOverflow(by: interval)
     let next = wait.overflow ? moment : moment.advanced(by: wait.partialValue)

@@ -1,34 +1,34 @@
 import Scanning
 
-/// The latest state of each adapter, as clients were told it.
+/// The latest state of each adapter that was reported to clients.
 struct ReceiverStates {
-  /// The latest report of each adapter, in the order of their first reports.
+  /// The latest report of each adapter, in the order of the reports.
   private(set) var latest: [ScannerHealth] = []
-  /// Those reports of before the latest rest that no newer one confirms or replaces.
+  /// The reports from before the latest pause that no newer one has confirmed or replaced.
   private var former: [ScannerHealth] = []
-  /// Since when the scanner as a whole receives nothing, and why.
+  /// The report with which reception was lost; `nil` while there is reception.
   private(set) var fault: ScannerHealth?
 
-  /// The maximum number of adapters; beyond it, those reported first go.
+  /// The maximum number of adapters. Beyond it, the oldest report is removed.
   static let maximumAdapters = 32
 
-  /// Returns whether a report says what clients know: after a rest or a change of the way to receive, a scanner reports
-  /// its state anew. A fault that holds after a rest is told again, as a client may have come meanwhile.
+  /// Returns whether clients know a report: after a pause or a change of the way to receive, a
+  /// scanner repeats its state. A fault that remains is reported again, because a client may be
+  /// new.
   mutating func isKnown(_ health: ScannerHealth) -> Bool {
     let wasBeforeRest = former.contains(where: health.isAbout)
     former.removeAll(where: health.isAbout)
     return latest.contains { $0.isRepetition(of: health) } && !(wasBeforeRest && health.isFault)
   }
 
-  /// Whether the latest reports are faults.
   var areFaults: Bool { !latest.isEmpty && latest.allSatisfy(\.condition.isFault) }
 
-  /// Records that the scanner rests: nobody knows whether a fault lasts.
+  /// Records that the scanner pauses, after which a fault may be over.
   mutating func rest() { (fault, former) = (nil, latest) }
 
-  /// Records a change, and returns whether reception was lost by it.
+  /// Records a change. Returns whether it lost reception.
   mutating func update(_ health: ScannerHealth) -> Bool {
-    // A report about all adapters replaces those about each, and the other way round.
+    // A report about all adapters replaces those about single ones, and vice versa.
     latest.removeAll { known in
       known.isAbout(health) || health.adapter == nil || known.adapter == nil
     }
