@@ -1,6 +1,6 @@
 public import Scanning
 
-/// What an application may do.
+/// The authorization of an application.
 public enum AuthorizationStatus: String, Sendable, Codable, Hashable {
   /// The application has not requested authorization yet.
   case notDetermined
@@ -13,41 +13,40 @@ public enum AuthorizationStatus: String, Sendable, Codable, Hashable {
   /// The application may use services while it is in use.
   case authorizedWhenInUse
 
-  /// Whether services may deliver.
+  /// Whether services deliver events.
   public var isAuthorized: Bool { self == .authorizedAlways || self == .authorizedWhenInUse }
 }
 
-/// Reports a change of the application's authorization, and the status at the client's start. A client that is slow
-/// receives the latest status alone.
+/// A change of the application's authorization, or the status at the client's start. A slow client
+/// receives only the latest status.
 public struct AuthorizationEvent: ServiceEvent, Hashable {
   /// The status from now on.
   public let status: AuthorizationStatus
 }
 
-/// The part of the system that decides what an application may do. The default is ``SystemAuthorization``.
-///
-/// docs/authorization.md says what each status means on Linux.
+/// The part of the system that decides what an application may do, by default
+/// ``SystemAuthorization``. docs/authorization.md describes each status on Linux.
 public protocol AuthorizationProvider: AnyObject, Sendable {
-  /// Returns what the system decides for an application, whatever it requests.
+  /// Returns the system's decision for an application, whatever it requests.
   ///
-  /// The manager calls it when services are first used, when the application requests authorization, and every two
-  /// seconds while it has clients; a change is reported to all of them. `scanner` says whether the sources can be
-  /// used.
+  /// The manager calls this when services are first used or authorization is requested, every two
+  /// seconds while a live source runs, and at least every ten seconds while it has clients.
+  /// `scanner` is the availability of the sources.
   func rule(for application: String, scanner: ScannerAvailability) -> AuthorizationRule
 }
 
-/// What a system decides for an application.
+/// The decision of a system for an application.
 public enum AuthorizationRule: Sendable, Hashable {
-  /// The application is given what it requests, when it requests it.
+  /// The application is granted what it requests.
   case onRequest
-  /// The application is given this without a request.
+  /// The application has this status without a request.
   case granted(AuthorizationStatus)
   /// The application is refused by a person who can change that.
   case denied
   /// The application is refused, and the user cannot change that.
   case restricted
 
-  /// Returns an application's status under the rule, where it was given something when it requested authorization.
+  /// Returns the status of an application that was granted another one, or none, on request.
   func status(granted: AuthorizationStatus?) -> AuthorizationStatus {
     switch self {
     case .onRequest: granted ?? .notDetermined

@@ -2,16 +2,15 @@ import Dispatch
 import Storage
 import Synchronization
 
-/// The address of a client within its manager, by which the services' state machines name it: a client may live in another
-/// process.
+/// The address of a client within its manager. State machines use it, because a client may be in
+/// another process.
 package struct ClientIdentifier: Hashable, Sendable, Codable {
-  /// The number of the client, unique within its manager.
   package let rawValue: UInt64
 
   package init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// A set of clients that share registrations: each event of a registration goes to all of them.
+/// A set of clients that share registrations: each event of one goes to all of them.
 public struct ClientGroup: Hashable, Sendable, Codable {
   /// The group's name, under which its registrations are stored.
   public let name: String
@@ -19,16 +18,16 @@ public struct ClientGroup: Hashable, Sendable, Codable {
   /// Creates a group.
   public init(_ name: String) { self.name = name }
 
-  /// The group of an application's clients that name no other.
+  /// The default group of an application's clients.
   public static let application = ClientGroup("")
 }
 
-/// A client, as the manager knows it.
+/// The manager's record of a client.
 final class Client: Sendable {
   let identifier: ClientIdentifier
   let group: ClientGroup
   let sink: Sink
-  /// Whether a recording stands still until the client has finished with an event.
+  /// Whether recordings wait until the client has finished an event.
   let pacesRecordings: Bool
 
   private let isAttached: Atomic<Bool>
@@ -37,14 +36,13 @@ final class Client: Sendable {
   private let waiting = Atomic<Int>(0)
   private let replaceable = Atomic<Int>(0)
   private let hasOverflown = Atomic<Bool>(false)
-  /// Delivers the stored events that waited because the client was slow.
+  /// Sends the stored events that waited for the slow client.
   private let resume: @Sendable () -> Void
 
-  /// The maximum number of deliveries that a client may have unfinished. Beyond it events that are stored wait in
-  /// the store, and others are dropped.
+  /// The maximum number of unfinished deliveries of a client. Beyond it, stored events wait in the
+  /// store and others are dropped.
   static let maximumWaiting = 4096
 
-  /// The place where a client's events go.
   enum Sink: Sendable {
     case function(@Sendable (ServiceDelivery) -> Void)
     case buffer(EventBuffer)
@@ -62,44 +60,43 @@ final class Client: Sendable {
 
   var buffer: EventBuffer? { if case .buffer(let buffer) = sink { buffer } else { nil } }
 
-  /// Whether the client was removed from its manager: nothing that it requests counts any more.
+  /// Whether the client was removed, so that its requests do not count.
   var isRemoved: Bool { isGone.load(ordering: .acquiring) }
 
   func remove() { isGone.store(true, ordering: .releasing) }
 
-  /// Whether the client can receive events now.
   var isReceiving: Bool {
     get { isAttached.load(ordering: .acquiring) }
     set { isAttached.store(newValue, ordering: .releasing) }
   }
 
-  /// Whether the client can receive stored events now: the manager sets it together with those that waited.
+  /// Whether the client receives stored events. The manager sets it with the group's receivers.
   var isReceivingStored: Bool {
     get { isAttachedToStore.load(ordering: .acquiring) }
     set { isAttachedToStore.store(newValue, ordering: .releasing) }
   }
 
-  /// Returns whether one more delivery may be sent. Of those that a later event makes superfluous, one is on its
-  /// way. A recording waits for clients that pace it, so that nothing piles up.
+  /// Returns whether one more delivery may be sent; a replaceable one not before the last one is
+  /// finished. A recording waits for clients that pace it, so there is no limit for them.
   func admits(isReplaceable: Bool = false, isRecorded: Bool = false) -> Bool {
     if isRecorded, pacesRecordings { return true }
     if isReplaceable, replaceable.load(ordering: .acquiring) > 0 { return false }
     return waiting.load(ordering: .acquiring) < Self.maximumWaiting
   }
 
-  /// Returns whether one more stored delivery may be sent. After one that was not, the later ones wait behind it.
+  /// Returns whether one more stored delivery may be sent. It may not while earlier ones wait.
   func admitsStored(isRecorded: Bool) -> Bool {
     !hasOverflown.load(ordering: .acquiring) && admits(isRecorded: isRecorded)
   }
 
-  /// Records that a stored delivery waits until the client has finished with half of what it was sent. The client
-  /// may have done so already: ``resumeIfReady()`` follows. Returns whether none waited before.
+  /// Records that a stored delivery waits until half of the client's deliveries are finished. Call
+  /// ``resumeIfReady()`` next, because they may be already. Returns whether none waited before.
   func overflow() -> Bool { !hasOverflown.exchange(true, ordering: .acquiringAndReleasing) }
 
   /// Admits stored deliveries again.
   func endOverflow() { hasOverflown.store(false, ordering: .releasing) }
 
-  /// Has the stored deliveries that wait sent, if the client has finished with half of what it was sent.
+  /// Sends the waiting stored deliveries if the client has finished half of its deliveries.
   func resumeIfReady() {
     guard hasOverflown.load(ordering: .acquiring),
       waiting.load(ordering: .acquiring) <= Self.maximumWaiting / 2

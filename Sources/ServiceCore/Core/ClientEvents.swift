@@ -1,9 +1,8 @@
 import DequeModule
 import Synchronization
 
-/// The deliveries of a client that iterates over its events.
+/// The waiting deliveries of a client that iterates over its events.
 final class EventBuffer: Sendable {
-  /// A rule that names the events that a reader takes.
   typealias Rule = @Sendable (any ServiceEvent) -> Bool
 
   private struct Reader {
@@ -21,7 +20,7 @@ final class EventBuffer: Sendable {
 
   private let state = Mutex(State())
 
-  /// Appends a delivery. The status of the authorization replaces one that waits: a client may never read it.
+  /// Appends a delivery. A status of the authorization replaces one that waits.
   func append(_ delivery: ServiceDelivery) {
     if delivery.event is AuthorizationEvent { discard { $0.event is AuthorizationEvent } }
     let reader = state.withLock { state -> CheckedContinuation<ServiceDelivery?, Never>? in
@@ -35,8 +34,8 @@ final class EventBuffer: Sendable {
     reader?.resume(returning: delivery)
   }
 
-  /// Returns the next delivery of those that a rule names, or `nil` when the buffer is closed or the task is
-  /// canceled.
+  /// Returns the next delivery that a rule selects, or `nil` when the buffer is closed or the task
+  /// is canceled.
   func next(where takes: @escaping Rule = { _ in true }) async -> ServiceDelivery? {
     let number = state.withLock { state in
       state.latestReader += 1
@@ -63,7 +62,7 @@ final class EventBuffer: Sendable {
     }
   }
 
-  /// Drops the deliveries that wait and that a rule names; they count as dealt with.
+  /// Drops the waiting deliveries that a rule selects; they count as processed.
   func discard(where isDropped: (ServiceDelivery) -> Bool) {
     let dropped = state.withLock { state in
       let dropped = state.waiting.filter(isDropped)
@@ -91,19 +90,20 @@ final class EventBuffer: Sendable {
   }
 }
 
-/// The events of one kind that a client receives, in order. Those of other kinds wait for their own sequence.
+/// The events of one kind that a client receives, in order. Other kinds wait for their own
+/// sequence.
 ///
-/// An event counts as delivered when the next one is requested, or when ``Iterator/acknowledge()`` is called. A
-/// recording stands still until the next one is requested. Live, at most 4,096 events wait for a slow reader;
-/// beyond that, events that are stored wait in the store and others are dropped.
+/// An event counts as delivered when the next one is requested or ``Iterator/acknowledge()`` is
+/// called. A recording waits until the next one is requested. Live, at most 4,096 events wait for a
+/// slow reader; beyond that, stored events wait in the store and others are dropped.
 public struct ClientEvents<Event: ServiceEvent>: AsyncSequence, Sendable {
   /// The element of the sequence.
   public typealias Element = Event
-  /// The errors of the sequence: what ended the source.
+  /// The failure of the source.
   public typealias Failure = any Error
 
   let buffer: EventBuffer?
-  /// Returns whether an event is the last one; it throws where the source failed.
+  /// Returns whether an event is the last one. Throws if the source failed.
   let isLast: @Sendable (Event) throws -> Bool
 
   /// Creates an iterator. Several iterators share the events of a client.
@@ -116,7 +116,8 @@ public struct ClientEvents<Event: ServiceEvent>: AsyncSequence, Sendable {
     private let current = Current()
     private var isOver = false
 
-    /// The delivery that the client is dealing with. A class, so that the end of the iteration finishes it.
+    /// The delivery that the client is processing. The end of the iteration releases and finishes
+    /// it.
     private final class Current {
       var delivery: ServiceDelivery?
 
@@ -127,7 +128,7 @@ public struct ClientEvents<Event: ServiceEvent>: AsyncSequence, Sendable {
       (self.buffer, self.isLast) = (buffer, isLast)
     }
 
-    /// Records that the client has dealt with the latest event, so that it is not delivered again.
+    /// Records that the client has processed the latest event, so it is not delivered again.
     public func acknowledge() { current.delivery?.acknowledge() }
 
     /// Returns the next event, or `nil` at the end of the source, of the client, or of the task.
@@ -146,7 +147,7 @@ public struct ClientEvents<Event: ServiceEvent>: AsyncSequence, Sendable {
         let event = delivery.event as? Event
       else { return nil }
       current.delivery = delivery
-      // It is over after an error too.
+      // An error ends the sequence too.
       isOver = true
       isOver = try isLast(event)
       return event

@@ -2,20 +2,19 @@ import DequeModule
 import Dispatch
 import Storage
 
-/// An event of a registration, which is kept until a client has dealt with it.
+/// An event of a registration, which is kept until a client has processed it.
 struct StoredEvent: Sendable {
   let event: any ServiceEvent
-  /// The identifier of its entry in the journal. Events are delivered in the order of their identifiers.
+  /// The identifier of its journal entry. Events are delivered in the order of identifiers.
   let id: Int64
-  /// The registration that it belongs to.
   let key: Store.Key
-  /// The deliveries for which the service's source waits, where it is a recording.
+  /// The deliveries that a recording waits for; `nil` for other sources.
   let pace: DispatchGroup?
 
   var group: ClientGroup { ClientGroup(key.group) }
 }
 
-/// Has a recording stand still for as long as it exists: until an event is on its way.
+/// Pauses a recording while it exists, until an event is sent.
 final class DeliveryPause: Sendable {
   private let group: DispatchGroup
 
@@ -27,48 +26,46 @@ final class DeliveryPause: Sendable {
   deinit { group.leave() }
 }
 
-/// The position of a group's clients in the journal: the stored events that are on their way to them, or wait for one.
+/// The stored events of a group's clients, and the group's position in the journal.
 ///
-/// An event goes to each client that can receive when it comes, and waits where there is none. The first client that has
-/// dealt with it counts: a client that is slow, or that ends, does not bring it back to the others in the next process.
-/// Where none has, the event waits again.
+/// An event goes to each client that receives when it comes, and waits if there is none. When one
+/// client has processed it, it is not delivered again in the next process, even if a slow client
+/// has not. If none processes it, it waits again.
 struct GroupDeliveries {
-  /// The maximum number of events. Of more, the oldest go.
+  /// The maximum number of events. Beyond it, the oldest are removed.
   static let maximum = 16384
 
   private struct Item {
     var event: StoredEvent
-    /// The clients that it is still to be sent to, and those that have not returned it.
+    /// The numbers of clients that must still be sent the event, and that have not returned it.
     var unsent = 0
     var unreturned = 0
     var isDealtWith = false
-    /// How often clients had come and gone when it was addressed.
+    /// The number of arrivals when the event was addressed.
     var arrivals = 0
 
     var isWaiting: Bool { unsent == 0 && unreturned == 0 && !isDealtWith }
   }
 
-  /// By rising identifier.
+  /// The items, in ascending order of identifier.
   private var items = Deque<Item>()
-  /// The identifiers of the events that each client is still to be sent.
+  /// The identifiers of the events that each client must still be sent.
   private var queues: [ClientIdentifier: Deque<Int64>] = [:]
-  /// What has recordings stand still until events are sent.
+  /// The pauses of recordings until events are sent.
   private var pauses: [Int64: DeliveryPause] = [:]
-  /// The clients that can receive.
   private var receivers: [ClientIdentifier] = []
-  /// How often a client went or began to receive.
+  /// The number of times that a client left or began to receive.
   private var arrivals = 0
-  /// The latest event that came.
+  /// The identifier of the latest event.
   private var latest: Int64 = 0
   /// Whether a thread sends.
   private var isSending = false
 
-  /// Whether events wait for a client.
   var hasWaiting: Bool {
     queues.values.contains { !$0.isEmpty } || items.contains(where: \.isWaiting)
   }
 
-  /// Begins to send. Returns whether no other thread does: that one sends what was added meanwhile.
+  /// Begins to send. Returns whether no other thread does; that one also sends later events.
   mutating func beginSending() -> Bool {
     defer { isSending = true }
     return !isSending
@@ -76,7 +73,7 @@ struct GroupDeliveries {
 
   mutating func endSending() { isSending = false }
 
-  /// The identifier up to which no client needs an event any more.
+  /// The identifier through which no client needs an event.
   var position: Int64 {
     items.first { !$0.isDealtWith }.map { $0.event.id - 1 } ?? latest
   }
@@ -91,19 +88,18 @@ struct GroupDeliveries {
     address(place)
   }
 
-  /// Addresses an event to the clients that can receive.
   private mutating func address(_ index: Int) {
     let id = items[index].event.id
     items[index].arrivals = arrivals
     for client in receivers {
-      // One that comes back goes before the later ones.
+      // An event that is addressed again goes before later ones.
       let place = queues[client]?.lastIndex { $0 < id }.map { $0 + 1 } ?? 0
       queues[client, default: []].insert(id, at: place)
     }
     items[index].unsent = receivers.count
   }
 
-  /// Sets the clients that can receive.
+  /// Sets the clients that can receive. After an arrival, waiting events are addressed again.
   mutating func setReceivers(_ clients: [ClientIdentifier], hasArrival: Bool) {
     receivers = clients
     if hasArrival {
@@ -121,8 +117,8 @@ struct GroupDeliveries {
     removeDone()
   }
 
-  /// Returns the next event to send, the client to send it to, and what has the recording stand still until then; `nil`
-  /// where there is none that can be sent. No recording waits for a client that is too slow.
+  /// Returns the next event that can be sent, its client, and the pause until then, or `nil`. No
+  /// recording waits for a client that is too slow.
   mutating func next(
     _ admits: (ClientIdentifier, StoredEvent) -> Bool
   ) -> (StoredEvent, ClientIdentifier, DeliveryPause?)? {
@@ -150,7 +146,6 @@ struct GroupDeliveries {
     }
   }
 
-  /// Records that a client has returned an event.
   mutating func `return`(_ id: Int64, wasDealtWith: Bool) {
     guard let index = index(of: id) else { return }
     items[index].unreturned -= 1
@@ -159,21 +154,19 @@ struct GroupDeliveries {
     removeDone()
   }
 
-  /// Has an event wait again that every client has returned. Where a client has come since it was sent, it is addressed
-  /// again.
+  /// Addresses an event again that all clients returned unprocessed, if a client has come since.
   private mutating func settle(_ index: Int) {
     guard items[index].isWaiting, items[index].arrivals != arrivals else { return }
     address(index)
   }
 
-  /// Removes the events that nobody needs any more.
+  /// Removes the first events, while no client needs them.
   private mutating func removeDone() {
     while let first = items.first, first.isDealtWith, first.unsent == 0, first.unreturned == 0 {
       items.removeFirst()
     }
   }
 
-  /// Drops the events of a registration.
   mutating func removeEvents(of key: Store.Key) {
     for index in items.indices.reversed() where items[index].event.key == key { remove(at: index) }
     removeDone()

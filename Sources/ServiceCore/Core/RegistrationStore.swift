@@ -2,21 +2,19 @@ import Logging
 import Storage
 import Synchronization
 
-/// The database of a manager, read when it is first needed. Without one, all goes on and nothing outlives the
-/// process.
+/// The database of a manager, opened at its first use. Without it, nothing outlives the process.
 final class RegistrationStore: Sendable {
   let configuration: ServiceManager.Configuration
-  /// The database, or why there is none; `nil` until it is read.
+  /// The database or the reason why there is none; `nil` until it is opened.
   private let opened = Mutex<Result<Store?, StorageError>?>(nil)
 
   init(_ configuration: ServiceManager.Configuration) { self.configuration = configuration }
 
   var logger: Logger { configuration.logger }
 
-  /// Whether something outlives the process.
   var isPersistent: Bool { configuration.persistence != .none }
 
-  /// The database; `nil` where nothing outlives the process, or nothing can.
+  /// The database; `nil` if none is configured or it cannot be opened.
   var database: Store? {
     let (opened, isFirst) = open()
     if isFirst, case .failure(let error) = opened {
@@ -25,10 +23,8 @@ final class RegistrationStore: Sendable {
     return try? opened.get()
   }
 
-  /// Why there is no database though there should be one. It is not logged, as the caller knows.
-  ///
-  /// - Parameter isMade: Whether to wait until the database is made.
-  /// - Returns: The reason; `nil` where all is well.
+  /// Returns the reason why the configured database does not work, or `nil`. The caller logs it.
+  /// With `isMade`, waits until the database exists.
   func failure(waiting isMade: Bool) -> StorageError? {
     do throws(StorageError) {
       let database = try open().result.get()
@@ -60,12 +56,12 @@ final class RegistrationStore: Sendable {
     return (result, isFirst)
   }
 
-  /// What the application was given when it requested authorization.
+  /// The authorization that was granted on request.
   var authorization: AuthorizationStatus? {
     database?.authorization.flatMap(AuthorizationStatus.init(rawValue:))
   }
 
-  /// Writes changes; a failure is logged.
+  /// Writes changes, and logs a failure.
   func write(_ changes: [Store.Change]) {
     database?.write(changes) { [logger] error in
       if let error { logger.error("\(error)") }

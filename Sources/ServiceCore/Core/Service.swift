@@ -1,56 +1,56 @@
 package import Scanning
 
-/// A kind of service that a ``ServiceManager`` offers: a state machine without input and output.
+/// A kind of service of a ``ServiceManager``: a state machine without input and output.
 ///
-/// A service states what it needs of its source (``demand``), turns input into events (``process(_:into:)``) and
-/// names what it stores (``name``, ``Registration``, ``RegistrationState``). The manager runs the source, delivers
-/// the events to clients in order, and stores what the service asks it to. All functions are called under one lock;
-/// none of them may call an application or wait.
+/// A service has a ``demand`` for its source, turns input into events (``process(_:into:)``), and
+/// names what it stores (``name``, ``Registration``, ``RegistrationState``). The manager runs the
+/// source, delivers the events in order, and stores. All functions are called under one lock, and
+/// must not call an application or wait.
 package protocol Service: Sendable {
-  /// What the service receives.
+  /// A value that the source delivers.
   associatedtype Input: Sendable
-  /// How much of it the service needs.
+  /// The extent of the demand for the source.
   associatedtype Demand: Sendable, Codable
   /// A change of the state of the service's source.
   associatedtype Health: SourceHealth
-  /// What the service reports.
+  /// An event that the service reports.
   associatedtype Event: ServiceEvent
-  /// What a client registered; it outlives the process.
+  /// A client's registration, which outlives the process.
   associatedtype Registration: Codable, Sendable
-  /// The state of a registration; it outlives the process.
+  /// The state of a registration, which outlives the process.
   associatedtype RegistrationState: Codable, Sendable
 
-  /// The name under which registrations are stored; it never changes.
+  /// The name under which registrations are stored, which never changes.
   static var name: String { get }
 
-  /// Whether ``ServiceHost/availability`` asks the source, on the caller's thread. Otherwise it is what the source's states
-  /// and ``ServiceHost/updateAvailability()`` showed.
+  /// Whether ``ServiceHost/availability`` asks the source on the caller's thread. Otherwise it
+  /// comes from the source's states and ``ServiceHost/updateAvailability()``.
   static var asksForAvailability: Bool { get }
 
-  /// Whether a state of the source decides whether the service can be used. By default each does.
+  /// Returns whether a state of the source decides its availability. By default, each one does.
   static func concernsAvailability(_ health: Health) -> Bool
 
-  /// What is needed of the source now; `nil` while no client needs anything.
+  /// The demand for the source; `nil` while no client needs it.
   var demand: ServiceDemand<Demand>? { mutating get }
 
-  /// Whether the source refuses the application, as a person or their agent decided. By default it does not.
+  /// Whether a person or their agent has the source refuse the application. By default `false`.
   var isRefusedBySource: Bool { get }
 
-  /// Processes input until something is to be delivered, because clients that receive it may change what they need.
-  /// Removes what was processed from the input, and returns whether that was all of it.
+  /// Processes input until there is something to deliver, because clients may then change their
+  /// requests. Counts the processed input, and returns whether all of it is processed.
   mutating func process(_ input: inout ServiceInput<Self>, into output: inout ServiceOutput<Self>)
     -> Bool
 
-  /// Records that the source rests, because there is no demand.
+  /// Records that the source rests without demand.
   mutating func rest()
 
-  /// Whether clients were told of a fault of the source, and of nothing since. By default they never were.
+  /// Whether clients' latest report of the source is a fault. By default `false`.
   var hasToldFault: Bool { get }
 
-  /// Records that a source with a fault can be used again, by its name for people, as was found out while it rests.
+  /// Records that a resting source, given by its name for people, is available after a fault.
   mutating func recovered(_ name: String, into output: inout ServiceOutput<Self>)
 
-  /// Records that the source will never deliver any more, and why, as a sentence for people. A recording ends
+  /// Records that the source has ended, with the reason as a sentence for people. A recording ends
   /// without a failure.
   mutating func end(
     _ sentence: String, isFailure: Bool, into output: inout ServiceOutput<Self>)
@@ -58,10 +58,10 @@ package protocol Service: Sendable {
   mutating func setAuthorization(
     _ status: AuthorizationStatus, into output: inout ServiceOutput<Self>)
 
-  /// Removes a client and all that it needed; registrations stay.
+  /// Removes a client and its requests; registrations stay.
   mutating func remove(_ client: ClientIdentifier)
 
-  /// Restores what an earlier process stored.
+  /// Restores the registrations of an earlier process.
   mutating func restore(_ stored: [StoredRegistration<Self>])
 }
 
@@ -73,10 +73,10 @@ extension Service {
   package mutating func recovered(_ name: String, into output: inout ServiceOutput<Self>) {}
 }
 
-/// What a service needs of its source, and when it has something to do.
+/// A service's demand for its source, with a deadline.
 package struct ServiceDemand<Demand: Sendable & Codable>: Sendable, Codable {
   package var demand: Demand
-  /// When the service has something to do, unless inputs come before.
+  /// The time of the service's next action, if no input comes before.
   package var deadline: MonotonicTime?
 
   package init(_ demand: Demand, until deadline: MonotonicTime? = nil) {
@@ -84,32 +84,31 @@ package struct ServiceDemand<Demand: Sendable & Codable>: Sendable, Codable {
   }
 }
 
-/// What a source delivered at once.
+/// The input of one delivery by the source.
 package struct ServiceInput<S: Service>: Sendable {
   package var values: [S.Input]
-  /// The number of values that were processed.
   package var processed = 0
   package var progress: SourceProgress<S.Health>
   /// Whether the source delivers a value only when something has changed.
   package var reportsOnlyChanges = false
-  /// What was needed of the source; `nil` where that does not matter.
+  /// The demand on which the source delivered; `nil` if it does not matter.
   package var demand: S.Demand?
 }
 
-/// A registration as an earlier process stored it.
+/// A registration that an earlier process stored.
 package struct StoredRegistration<S: Service>: Sendable {
   package let group: ClientGroup
   package let identifier: String
   package let registration: S.Registration
-  /// Its latest state; `nil` where none was stored.
   package let state: S.RegistrationState?
 }
 
-/// What a service wants delivered and stored, in order.
+/// The events and changes that a service delivers and stores, in order.
 package struct ServiceOutput<S: Service>: Sendable {
   enum Item: Sendable {
     case event(S.Event, to: Recipients)
-    /// An event of a registration: it is stored before it is delivered, with the state that it reports.
+    /// An event of a registration. It is stored, with the state that it reports, and then
+    /// delivered.
     case stored(S.Event, ClientGroup, identifier: String, state: S.RegistrationState?)
     case register(S.Registration, ClientGroup, identifier: String, state: S.RegistrationState?)
     case unregister(ClientGroup, identifier: String)
@@ -125,20 +124,18 @@ package struct ServiceOutput<S: Service>: Sendable {
   /// Whether an event may go to any client.
   private(set) var needsEveryone = false
 
-  /// Delivers an event to one client.
   package mutating func deliver(_ event: S.Event, to client: ClientIdentifier) {
     items.append(.event(event, to: .client(client)))
   }
 
-  /// Removes what was put out.
   mutating func removeAll() { items = [] }
 
-  /// Delivers an event to one client before all else that was put out.
+  /// Delivers an event to one client before all other items.
   mutating func deliverFirst(_ event: S.Event, to client: ClientIdentifier) {
     items.insert(.event(event, to: .client(client)), at: 0)
   }
 
-  /// Delivers an event once to each client that is one of some or in one of some groups.
+  /// Delivers an event once to each client that is listed or is in a listed group.
   package mutating func deliver(
     _ event: S.Event, to clients: Set<ClientIdentifier>, andGroups groups: Set<ClientGroup>
   ) {
@@ -146,21 +143,20 @@ package struct ServiceOutput<S: Service>: Sendable {
     needsEveryone = true
   }
 
-  /// Delivers an event to every client.
   package mutating func deliverToAll(_ event: S.Event) {
     items.append(.event(event, to: .all))
     needsEveryone = true
   }
 
-  /// Stores an event with the state that it reports, then delivers it to the clients of its group. Where no client
-  /// receives it, it waits for one, also in the next process.
+  /// Stores an event with the state that it reports, then delivers it to the clients of its group.
+  /// Without a receiving client it waits, also for the next process.
   package mutating func deliver(
     _ event: S.Event, of identifier: String, in group: ClientGroup, state: S.RegistrationState?
   ) {
     items.append(.stored(event, group, identifier: identifier, state: state))
   }
 
-  /// Stores a registration; one of the same identifier is replaced.
+  /// Stores a registration, in place of one with the same identifier.
   package mutating func register(
     _ registration: S.Registration, as identifier: String, in group: ClientGroup,
     state: S.RegistrationState?
@@ -168,7 +164,7 @@ package struct ServiceOutput<S: Service>: Sendable {
     items.append(.register(registration, group, identifier: identifier, state: state))
   }
 
-  /// Removes a registration from the store, with its events that wait.
+  /// Removes a registration and its waiting events from the store.
   package mutating func unregister(_ identifier: String, in group: ClientGroup) {
     items.append(.unregister(group, identifier: identifier))
   }

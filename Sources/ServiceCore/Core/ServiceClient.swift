@@ -1,8 +1,8 @@
-/// A client of a ``ServiceManager``: it has its own requests and receives its own events, and shares the registrations of
-/// its group.
+/// A client of a ``ServiceManager``, with its own requests and events. It shares the registrations
+/// of its group.
 ///
-/// It is used through the views of services, such as ``BeaconClient``; several views may show one client. What a client
-/// requests after it was removed is dropped.
+/// A client uses services through their views, such as ``BeaconClient``, of which it may have
+/// several. Its requests after its removal are dropped.
 public struct ServiceClient: Sendable {
   /// The manager that the client belongs to.
   public let manager: ServiceManager
@@ -18,19 +18,19 @@ public struct ServiceClient: Sendable {
 
   package var identifier: ClientIdentifier { client.identifier }
 
-  /// Removes the client with all that it needed; registrations stay, and its sequences of events end.
+  /// Removes the client and its requests, and ends its event sequences. Registrations stay.
   public func remove() { manager.removeClient(identifier) }
 
-  /// Sets whether the client can receive events, such as whether it has a delegate. One that can is given the stored
-  /// events that waited.
+  /// Sets whether the client can receive events, for example because it has a delegate. Stored
+  /// events that waited are then delivered.
   public func setReceiving(_ isReceiving: Bool) {
     manager.setReceiving(isReceiving, for: client)
   }
 
-  /// Has the client receive events from now on. The stored ones wait for ``setReceiving(_:)``.
+  /// Starts to deliver events, except stored ones, which wait for ``setReceiving(_:)``.
   package func beginReceiving() { client.isReceiving = true }
 
-  /// The changes of the application's authorization, beginning with the status at the client's start.
+  /// The changes of the application's authorization, starting with the current status.
   public var authorizationEvents: ClientEvents<AuthorizationEvent> { events { _ in false } }
 
   func events<Event: ServiceEvent>(
@@ -39,16 +39,16 @@ public struct ServiceClient: Sendable {
     ClientEvents(buffer: client.buffer, isLast: isLast)
   }
 
-  /// Returns the next delivery to a client that iterates, of whatever kind; `nil` when the client was removed or the task is
+  /// Returns the next delivery of any kind, or `nil` when the client was removed or the task is
   /// canceled.
   package func nextDelivery() async -> ServiceDelivery? { await client.buffer?.next() }
 
-  /// Drops the waiting events that a rule names.
+  /// Drops the waiting events that a rule selects.
   package func discardEvents(where isDropped: (any ServiceEvent) -> Bool) {
     client.buffer?.discard { isDropped($0.event) }
   }
 
-  /// Sends the client an event that comes from no service. It is dropped where 4,096 wait, or the client was removed.
+  /// Sends an event of no service. Drops it if 4,096 wait or the client was removed.
   package func send(_ event: some ServiceEvent) {
     if !client.isRemoved, client.admits() { client.send(event) }
   }

@@ -2,33 +2,31 @@ import Dispatch
 import Storage
 import Synchronization
 
-/// Something that a service reports to its clients.
+/// An event that a service reports to its clients.
 public protocol ServiceEvent: Sendable, Codable {
-  /// Whether a later event of the same kind makes this one superfluous. While a client is busy with one, a live
-  /// source does not send it the next.
+  /// Whether a later event of the same kind replaces this one. A live source sends the next one
+  /// only after the client has finished this one.
   var isReplaceable: Bool { get }
 }
 
 extension ServiceEvent {
-  /// `false`: each event is delivered.
+  /// `false`, because each event is delivered by default.
   public var isReplaceable: Bool { false }
 }
 
-/// One event on its way to one client.
-///
-/// The client calls ``acknowledge()`` when it has dealt with the event, and ``finish()`` when it is ready for the
-/// next one. A delivery that is released without either counts as not delivered.
+/// One event on its way to one client, which calls ``acknowledge()`` when it has processed the
+/// event, and ``finish()`` when it is ready for the next. Without either, it counts as not
+/// delivered.
 package final class ServiceDelivery: Sendable {
-  /// The event.
   package let event: any ServiceEvent
 
-  /// The registration that the event belongs to, where it is stored.
+  /// The registration of a stored event.
   let key: Store.Key?
 
   private let client: Client
-  /// Called once for an event that is stored, with whether the client has dealt with it.
+  /// Called once for a stored event, with whether the client has processed it.
   private let returned: (@Sendable (_ wasDealtWith: Bool) -> Void)?
-  /// The deliveries for which a recording waits.
+  /// The deliveries that a recording waits for.
   private let pace: DispatchGroup?
   private let isAcknowledged = Atomic<Bool>(false)
   private let isFinished = Atomic<Bool>(false)
@@ -44,20 +42,20 @@ package final class ServiceDelivery: Sendable {
     self.pace = client.pacesRecordings ? pace : nil
     self.pace?.enter()
     client.began(isReplaceable: event.isReplaceable)
-    // Whichever thread acknowledges or finishes the delivery, it then sees what is written above.
+    // The thread that acknowledges or finishes the delivery sees what is written above.
     isAcknowledged.store(false, ordering: .releasing)
     isFinished.store(false, ordering: .releasing)
   }
 
   deinit { finish() }
 
-  /// Records that the client has dealt with the event, so that it is not delivered again.
+  /// Records that the client has processed the event, so it is not delivered again.
   package func acknowledge() {
     guard !isAcknowledged.exchange(true, ordering: .acquiringAndReleasing) else { return }
     returned?(true)
   }
 
-  /// Lets the source go on: the client is ready for the next event.
+  /// Records that the client is ready for the next event, which the source may wait for.
   package func finish() {
     guard !isFinished.exchange(true, ordering: .acquiringAndReleasing) else { return }
     if !isAcknowledged.exchange(true, ordering: .acquiringAndReleasing) {

@@ -5,36 +5,35 @@ package import Scanning
 import Storage
 import Synchronization
 
-/// A service, as its manager knows it.
 protocol ServiceHosting: AnyObject, Sendable {
   var name: String { get }
   func stop() async
-  /// As ``stop()``, on a thread that may be blocked.
+  /// Stops like ``stop()``, on a thread that may be blocked.
   func stopAndWait()
-  /// Ends a wait of the source: one that nobody holds any more then rests.
+  /// Ends a wait of the source. If the host was released, the source then rests.
   func wake()
   var availability: ScannerAvailability { get }
   func updateAvailability()
   func restore(from store: RegistrationStore) -> Restored
-  /// Sets the service's authorization to the manager's. A source that may now run waits for ``resume()``.
+  /// Adopts the manager's authorization. A source that may now run waits for ``resume()``.
   func updateAuthorization()
   func resume()
   func remove(_ client: ClientIdentifier)
-  /// Waits until what was put out before is on its way to the store.
+  /// Waits until earlier output has left the output queue.
   func finishOutput()
 }
 
-/// The events that an earlier process stored, and what could not be read.
+/// The stored events of an earlier process, and sentences about values that cannot be read.
 struct Restored {
   var events: [StoredEvent] = []
   var failures: [String] = []
 }
 
-/// Runs one service: its source on a thread of its own, its output on a queue.
+/// Runs one service: its source on its own thread, its output on a queue.
 ///
-/// The state machine runs under a lock. What comes of it is delivered outside of the lock, in order: what is stored by
-/// the manager's ``Journal``, when it is written, and the rest by the output queue, which does not wait for that. In a
-/// recording time stands still meanwhile, so that a replay is always the same.
+/// The state machine runs under a lock, and its output is delivered outside it, in order: stored
+/// events by the manager's ``Journal`` when they are written, others by the output queue without
+/// waiting for that. In a recording, time stops meanwhile, so every replay is the same.
 package final class ServiceHost<S: Service>: ServiceHosting {
   package typealias Source = any Scanning.Source<S.Input, S.Demand, S.Health>
 
@@ -46,25 +45,25 @@ package final class ServiceHost<S: Service>: ServiceHosting {
   private let journal: Journal
   private let receiver = DispatchQueue(label: "ServiceCore.\(S.name).receiver")
   private let output = DispatchQueue(label: "ServiceCore.\(S.name).output")
-  /// The deliveries for which a recording waits.
+  /// The deliveries that a recording waits for.
   private let inFlight = DispatchGroup()
 
   private struct State {
     var service: S
-    /// Whether the source is running, or will be soon.
+    /// Whether the source runs, or will soon.
     var isRunning = false
-    /// The input of a recording that is left, because there was no demand any more.
+    /// The input of a recording that was left when the demand ended.
     var rest: ServiceInput<S>?
-    /// Whether the source rests whatever the demand.
+    /// Whether the source must rest, whatever the demand.
     var isStopped = false
-    /// Why the source will never deliver any more.
+    /// The reason why the source has ended.
     var end: String?
     var failure: (any Error)?
-    /// When it may be found out again whether the source can be used, in nanoseconds of uptime.
+    /// The time before which availability is not checked again, in nanoseconds of uptime.
     var nextAvailability: UInt64 = 0
-    /// Whether the source can be used, as its latest state or ``updateAvailability()`` showed.
+    /// The availability by the source's latest state or ``updateAvailability()``.
     var availability: ScannerAvailability?
-    /// Whether the manager was informed that the source refuses the application.
+    /// Whether the manager knows that the source refuses the application.
     var isRefused = false
   }
 
@@ -84,28 +83,27 @@ package final class ServiceHost<S: Service>: ServiceHosting {
   var name: String { S.name }
   private var pace: DispatchGroup? { isRecorded ? inFlight : nil }
 
-  /// Whether time stands still while clients deal with events.
+  /// Whether time stops while clients process events.
   var isRecorded: Bool { source?.isRecorded ?? false }
 
-  /// Whether the source can be used now.
   package var availability: ScannerAvailability {
     if let end { return .unavailable(end) }
     guard let source else { return .unavailable("there is no source") }
     if S.asksForAvailability || isRecorded { return source.availability }
-    // A daemon that refuses the application restricts no other service: without demand nothing would find out that it
-    // permits it again, and the authorization would come and go.
+    // A daemon that refuses the application restricts no other service. Otherwise the authorization
+    // would alternate: without demand, nothing would notice that the daemon permits it again.
     if case .notPermitted(let sentence) = latestAvailability { return .unavailable(sentence) }
     return latestAvailability
   }
 
-  /// Whether the source can be used, as far as is known: nothing is waited for. What is not known yet is available.
+  /// The last known availability, without waiting. Unknown counts as available.
   package var latestAvailability: ScannerAvailability {
     if isRecorded, let source { return source.availability }
     return state.withLock { $0.availability } ?? .available
   }
 
-  /// Has the thread of the source find out whether it can be used, twice a minute at most. While it receives, its states
-  /// show that.
+  /// Checks the availability on the source's thread, at most twice a minute. While the source
+  /// receives, its states show it.
   package func updateAvailability() {
     let isDue = state.withLock { state in
       let now = DispatchTime.now().uptimeNanoseconds
@@ -126,14 +124,13 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     }
   }
 
-  /// Why the source will never deliver any more, for people.
+  /// The reason why the source has ended, as a sentence for people.
   package var end: String? { state.withLock { $0.end } }
-  /// The error with which the source ended.
   package var failure: (any Error)? { state.withLock { $0.failure } }
 
-  /// Calls a function when what was put out before is on its way.
+  /// Calls a function after earlier output.
   package func afterOutput(_ body: @escaping @Sendable () -> Void) {
-    // Where nothing waits for a disk, everything has one order.
+    // Without a database, all output has one order.
     if store.isPersistent {
       output.async(execute: body)
     } else {
@@ -143,7 +140,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
 
   func finishOutput() { output.sync {} }
 
-  /// Has the source rest for good, and waits until it does. A recording is not waited for: it may stand still for a
+  /// Stops the source for good and waits for it, except for a recording, which may wait for a
   /// client.
   func stop() async {
     state.withLock { $0.isStopped = true }
@@ -164,7 +161,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     receiver.sync { source?.rest() }
   }
 
-  /// Waits until clients have dealt with everything that was delivered, where a recording is the source.
+  /// Waits until clients have processed everything that a recording delivered.
   func deliveriesFinished() async {
     await withCheckedContinuation { continuation in
       output.async { [inFlight, output, journal] in
@@ -175,12 +172,11 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     }
   }
 
-  /// Reads the service's state.
   package func read<Result: Sendable>(_ body: (inout S) -> Result) -> Result {
     state.withLock { body(&$0.service) }
   }
 
-  /// Changes what clients need; what comes of it is stored and delivered soon.
+  /// Changes clients' requests. The output is soon stored and delivered.
   package func update<Result: Sendable>(_ body: (inout S, inout ServiceOutput<S>) -> Result)
     -> Result
   {
@@ -195,18 +191,18 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     return result
   }
 
-  /// Changes what a client needs, unless it was removed: nothing would end its demand. Returns `nil` where it was.
+  /// Changes a client's requests. Returns `nil` if it was removed, because nothing would end them.
   func update<Result: Sendable>(
     for client: ServiceClient, _ body: (inout S, inout ServiceOutput<S>) -> Result
   ) -> Result? {
     update { service, output in
-      // Under the lock: who removes the client comes by here once more.
+      // This is under the lock, which a removal takes after it has set `isRemoved`.
       client.client.isRemoved ? nil : body(&service, &output)
     }
   }
 
   func updateAuthorization() {
-    // Read under the lock: of two threads, the one that comes last has the latest.
+    // The status is read under the lock, so the last of two threads has the latest one.
     state.withLock { state in
       var items = ServiceOutput<S>()
       if let manager { state.service.setAuthorization(manager.latestStatus, into: &items) }
@@ -230,21 +226,21 @@ package final class ServiceHost<S: Service>: ServiceHosting {
   }
 
   private func run() {
-    // The source's thread does not keep the service: releasing the service ends it.
+    // The source's thread does not retain the host, so releasing the host ends the thread's work.
     receiver.async { [weak self] in
       var used: [S.Input] = []
       while let self, self.step(&used) {}
     }
   }
 
-  /// Receives once, processes what came, and returns whether there is demand for more.
+  /// Receives and processes once. Returns whether there is demand for more.
   private func step(_ used: inout [S.Input]) -> Bool {
     guard let source else { return false }
     if isRecorded { inFlight.wait() } else { manager?.checkAuthorizationIfDue() }
     let (demand, rest) = state.withLock { state -> (ServiceDemand<S.Demand>?, ServiceInput<S>?) in
       guard state.end == nil, !state.isStopped, let demand = state.service.demand else {
         state.isRunning = false
-        // A radio's time goes on while it rests; a recording's does not.
+        // A radio's time continues while it rests; a recording's does not.
         if !isRecorded { state.service.rest() }
         return (nil, nil)
       }
@@ -267,8 +263,8 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     return true
   }
 
-  /// Finds out when a source that rests with a fault can be used again: an application may have stopped its services because
-  /// of it, and wait for the news.
+  /// Watches a resting source with a fault, because an application may have stopped its services
+  /// for the fault and wait for its end.
   private func watchFault() {
     guard !isRecorded, let manager, state.withLock({ $0.service.hasToldFault }) else { return }
     receiver.asyncAfter(deadline: .now() + manager.configuration.secondsBetweenLooks) {
@@ -286,7 +282,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     }
   }
 
-  /// Receives once, into the memory of an array that was processed.
+  /// Receives once, into the memory of a processed array.
   private func receive(
     from source: Source, _ demand: ServiceDemand<S.Demand>, into used: consuming [S.Input]
   ) throws -> ServiceInput<S> {
@@ -300,7 +296,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
       demand: demand.demand)
   }
 
-  /// Processes input, and returns its memory. In a recording, clients deal with each event before more is processed.
+  /// Processes input and returns its memory. In a recording, clients process each event first.
   private func process(_ received: consuming ServiceInput<S>) -> [S.Input] {
     var input = received
     var isDone = false
@@ -332,7 +328,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
   private func end(with error: (any Error)?) {
     let name = source?.name ?? ""
     state.withLock { state in
-      // A recording whose rest is still to be processed is not at its end.
+      // A recording with input that is not processed has not ended.
       guard state.rest == nil, state.end == nil else { return }
       let sentence =
         error.map { "\(name): \($0)" } ?? "\(name) is at its end; start again to replay it"
@@ -349,12 +345,12 @@ package final class ServiceHost<S: Service>: ServiceHosting {
 
   // MARK: The output
 
-  /// Puts what the state machine wants on its way. Under the lock, it only takes its place. What comes with a change of
-  /// the client's group follows it; the end comes after everything that is being stored, and to every client, however
-  /// slow.
+  /// Adds output to the queues; under the lock, it only takes its place. Events follow the changes
+  /// of their client's group. The end follows all that is being stored, and goes to slow clients
+  /// too.
   private func enqueue(_ items: ServiceOutput<S>, isEnd: Bool = false) {
     guard let manager, !items.items.isEmpty else { return }
-    // A client that begins to receive later does not receive what happened before.
+    // A client that begins to receive later does not receive earlier events.
     let everyone = items.needsEveryone ? manager.clients { $0.isReceiving } : []
     var direct: [(event: S.Event, clients: [Client])] = []
     var stored: [Journal.Item] = []

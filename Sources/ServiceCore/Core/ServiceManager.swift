@@ -5,8 +5,8 @@ public import Scanning
 package import Storage
 import Synchronization
 
-/// The shared manager of a process's services: the clients, the application's authorization, and what outlives the
-/// process.
+/// The shared manager of a process's services, with the clients, the application's authorization,
+/// and its persistence.
 ///
 /// ```swift
 /// let manager = ServiceManager()
@@ -19,27 +19,28 @@ import Synchronization
 /// }
 /// ```
 ///
-/// The manager knows no kind of service: each one, such as ``BeaconService``, adds itself.
+/// Each service, such as ``BeaconService``, adds itself to a manager.
 public final class ServiceManager: Sendable {
   /// The settings of a manager.
   public struct Configuration: Sendable {
-    /// The application's identifier: its registrations and its authorization are stored under this name. The
+    /// The identifier under which the application's registrations and authorization are stored. The
     /// default is the name of the program's file.
     public var applicationIdentifier: String
     /// The part of the system that decides what the application may do.
     public var authorization: any AuthorizationProvider = SystemAuthorization()
-    /// Where registrations, their states and the authorization outlive the process.
+    /// The place where registrations, their states and the authorization are stored.
     public var persistence = Persistence.standard
-    /// Receives diagnostics: one line on standard error each, unless the process has bootstrapped swift-log.
+    /// The logger of diagnostics: one line on standard error each, unless swift-log is
+    /// bootstrapped.
     public var logger = Logger(label: "ServiceCore")
-    /// The bounds of the history that the database keeps; `nil` to keep events only until a client has dealt with them.
+    /// The bounds of the history; `nil` to keep events only until a client has processed them.
     package var history: Store.Limits?
-    /// Returns what the ``Journal`` has of an event, `nil` for nothing. It is called in the order of the events, on the
-    /// journal's queue. Without a format, stored events are delivered to the clients of their groups; with one, the
-    /// journal's readers have them.
+    /// Returns the ``Journal``'s description of an event, or `nil` to leave it out. It is called in
+    /// the order of events, on the journal's queue. With a format, stored events go to the
+    /// journal's readers instead of the clients of their groups.
     package var journalFormat: (@Sendable (any ServiceEvent) -> JournalDescription?)?
 
-    /// The seconds between two looks at a source that rests with a fault.
+    /// The seconds between two checks of a resting source with a fault.
     package var secondsBetweenLooks = 5.0
 
     /// Creates the default settings.
@@ -50,13 +51,13 @@ public final class ServiceManager: Sendable {
     }
   }
 
-  /// A place where something outlives the process.
+  /// The place of an application's data that outlives the process.
   public enum Persistence: Sendable, Hashable, Codable {
-    /// The user's state directory, with a database for each application identifier.
+    /// A database for each application identifier, in the user's state directory.
     case standard
     /// The database at a path.
     case file(String)
-    /// No place: nothing outlives the process.
+    /// No database: nothing outlives the process.
     case none
   }
 
@@ -64,15 +65,14 @@ public final class ServiceManager: Sendable {
   public let configuration: Configuration
 
   let store: RegistrationStore
-  /// What happened.
   package let journal: Journal
   private let deliveries: StoredDeliveries
-  // Locks are taken in this order: reports, isRestored, a host's state, the manager's state, what is settled, the
-  // deliveries' state, the journal's waiters, the journal's state, the store's. Clients are called under none of them but
-  // reports, and neither observers nor loggers are.
+  // Locks are taken in this order: reports, isRestored, a host's state, the manager's state, the
+  // settled positions, the deliveries' state, the journal's waiters, the journal's state, the
+  // store's. Clients are called under none of them but reports; observers and loggers under none.
   private let state = Mutex(State())
   private let isRestored = Mutex(false)
-  /// Held while the authorization is reported, so that no client receives an older status after a newer one.
+  /// Held during reports, so that no client receives an older status after a newer one.
   private let reports = Mutex(())
 
   private struct State {
@@ -80,20 +80,20 @@ public final class ServiceManager: Sendable {
     var latestClient: UInt64 = 0
     var hosts: [any ServiceHosting] = []
     var status = AuthorizationStatus.notDetermined
-    /// Whether the source of a service refuses the application, as a person or their agent decided.
+    /// Whether a person or their agent has a service's source refuse the application.
     var isRefused = false
-    /// The status that clients are sent: a refusal by a source denies the application, though its other services go on.
+    /// The status for clients. A refusal by a source is a denial, though other services continue.
     var reported: AuthorizationStatus { isRefused && status.isAuthorized ? .denied : status }
     /// The status that each client was sent.
     var sent: [ClientIdentifier: AuthorizationStatus] = [:]
-    /// What the application was given when it requested authorization.
+    /// The authorization that was granted on request.
     var granted: AuthorizationStatus?
-    /// The number of the latest reading of what the system allows, and of the latest that counts.
+    /// The number of the latest check of the system's decision, and of the one that counts.
     var (readings, latestReading) = (0, 0)
-    /// When it was last read while a source ran, in nanoseconds of uptime.
+    /// The time of the latest check while a source ran, in nanoseconds of uptime.
     var latestCheck: UInt64 = 0
     var isWatching = false
-    /// Ends the timer of the readings.
+    /// Cancels the timer of the checks.
     var endWatch: (@Sendable () -> Void)?
   }
 
@@ -112,10 +112,10 @@ public final class ServiceManager: Sendable {
   }
 
   deinit {
-    // Its next reading may be ten seconds away.
+    // The timer may fire ten seconds from now.
     state.withLock { $0.endWatch }?()
     deliveries.close()
-    // What waits for a client keeps the client and its buffer.
+    // Waiting deliveries retain the client and its buffer.
     for client in state.withLock({ $0.clients.values }) { client.buffer?.close() }
     for host in hosts { host.wake() }
   }
@@ -135,12 +135,12 @@ public final class ServiceManager: Sendable {
 
   private var hosts: [any ServiceHosting] { state.withLock { $0.hosts } }
 
-  /// Whether the sources can be used: the best of them counts.
+  /// The availability of the best source.
   public var availability: ScannerAvailability {
     let hosts = hosts
     let all = hosts.map(\.availability)
     let refusal = all.first { if case .notPermitted = $0 { true } else { false } }
-    // Only where one source is refused do the others matter: what is known of them may be of long ago.
+    // Other sources matter only if one is refused. Their known availability may be old.
     if refusal != nil { for host in hosts { host.updateAvailability() } }
     if all.contains(.available) { return .available }
     return refusal ?? all.last ?? .unavailable("there is no service")
@@ -151,17 +151,15 @@ public final class ServiceManager: Sendable {
     for host in hosts { await host.stop() }
   }
 
-  /// Stops every service as ``stop()`` does, on a thread that may be blocked, and has everything that happened until then
-  /// delivered and stored.
+  /// Stops every service like ``stop()``, on a thread that may be blocked, then delivers and stores
+  /// all events.
   package func stopAndWait() {
     for host in hosts { host.stopAndWait() }
     flush()
   }
 
-  /// Writes what is to be stored, and closes the files, so that another manager may use them. The services were stopped
-  /// before.
-  ///
-  /// - Returns: The reason why something could not be stored, as a sentence; `nil` where everything is.
+  /// Stores what waits and closes the files, for another manager. The services must be stopped.
+  /// Returns the reason why something could not be stored, as a sentence, or `nil`.
   @discardableResult
   package func close() -> String? {
     flush()
@@ -170,13 +168,13 @@ public final class ServiceManager: Sendable {
 
   // MARK: Clients
 
-  /// Adds a client that iterates over its events. A service has a view of it, such as ``BeaconClient``, by which it makes
-  /// its requests.
+  /// Adds a client that iterates over its events. It makes requests through a service's view of it,
+  /// such as ``BeaconClient``.
   ///
   /// - Parameters:
-  ///   - group: The group whose registrations it shares.
+  ///   - group: The group whose registrations the client shares.
   ///   - isReceiving: Whether it can receive events now; see ``ServiceClient/setReceiving(_:)``.
-  ///   - pacesRecordings: Whether a recording stands still until the client requests its next event.
+  ///   - pacesRecordings: Whether recordings wait until the client requests its next event.
   /// - Returns: The client, which stays until it is removed.
   public func addClient(
     in group: ClientGroup = .application, isReceiving: Bool = true, pacesRecordings: Bool = true
@@ -184,8 +182,7 @@ public final class ServiceManager: Sendable {
     add(group, .buffer(EventBuffer()), isReceiving: isReceiving, pacesRecordings)
   }
 
-  /// Adds a client whose events are passed to a function, which moves each to where the client lives, without
-  /// waiting.
+  /// Adds a client whose events are passed to a function, which forwards each without waiting.
   package func addClient(
     in group: ClientGroup = .application, isReceiving: Bool = true,
     receive: @escaping @Sendable (ServiceDelivery) -> Void
@@ -215,19 +212,19 @@ public final class ServiceManager: Sendable {
     return ServiceClient(client, of: self)
   }
 
-  /// Removes a client with all that it needed; registrations stay.
+  /// Removes a client and its requests; registrations stay.
   package func removeClient(_ identifier: ClientIdentifier) {
     let client = state.withLock { state in
       state.sent[identifier] = nil
       return state.clients.removeValue(forKey: identifier)
     }
-    // What it requests from now on is dropped, so that nothing of it is left after the services have removed it.
+    // Later requests are dropped, so none is left after the services have removed the client.
     client?.remove()
-    // The demand ends before the source goes on.
+    // The demand ends before the source continues.
     for host in hosts { host.remove(identifier) }
     guard let client else { return }
     client.buffer?.close()
-    // Those that waited for it alone wait for another one.
+    // Events that only this client had now wait for another one.
     state.withLock { setReceivers(of: client.group, $0, hasArrival: true) }
     deliveries.send(to: client.group)
   }
@@ -242,7 +239,6 @@ public final class ServiceManager: Sendable {
     deliveries.send(to: client.group)
   }
 
-  /// Informs the deliveries of a group of the clients that can receive.
   private func setReceivers(of group: ClientGroup, _ state: borrowing State, hasArrival: Bool) {
     let receivers = state.clients.values.filter { $0.group == group && $0.isReceivingStored }
     deliveries.setReceivers(receivers, of: group, hasArrival: hasArrival)
@@ -262,44 +258,38 @@ public final class ServiceManager: Sendable {
 
   // MARK: Stored events
 
-  /// Sends the stored events again that waited because a client was slow.
   private func resume(_ identifier: ClientIdentifier) {
     if let client = client(identifier) { deliveries.resume(client) }
   }
 
-  /// Drops the waiting events of a registration.
   private func discardStored(_ key: Store.Key) {
     let group = ClientGroup(key.group)
     deliveries.removeEvents(of: key)
     for client in clients({ $0.group == group }) { client.buffer?.discard { $0.key == key } }
   }
 
-  /// Whether stored events wait for a client of a group.
   package func hasStoredEvents(in group: ClientGroup) -> Bool {
     deliveries.hasWaiting(in: group)
   }
 
   // MARK: Persistence
 
-  /// Why nothing outlives the process though it should, as one sentence; `nil` where all is well. It waits until
-  /// the database is made.
+  /// The reason why nothing outlives the process as configured, as a sentence, or `nil`. Waits
+  /// until the database exists.
   public var storageFailure: String? { store.failure(waiting: true)?.description }
 
-  /// Finds out why nothing outlives the process though it should, and whether the disk is the reason: full, read-only or
-  /// broken.
-  ///
-  /// - Parameter isMade: Whether to wait until the database is made.
-  /// - Returns: The sentence, and whether the disk is the reason; `nil` where all is well.
+  /// Returns the reason why nothing outlives the process as configured, and whether it is a full,
+  /// read-only or broken disk; `nil` if there is none. With `isMade`, waits until the database
+  /// exists.
   package func storageFault(waiting isMade: Bool) -> (sentence: String, isOfDisk: Bool)? {
     store.failure(waiting: isMade).map { ($0.description, $0.isOfDisk) }
   }
 
-  /// Has presence added to the history.
   package func addPresence(_ presence: [StoredPresence]) {
     if !presence.isEmpty { store.database?.write(presence.map { .addPresence($0) }) }
   }
 
-  /// The number of events and of hours of presence that the history has lost.
+  /// The number of events and presence records that the history has lost.
   package var historyDropped: Int {
     (store.database?.droppedEntries ?? 0) + (store.database?.droppedPresence ?? 0)
   }
@@ -311,9 +301,9 @@ public final class ServiceManager: Sendable {
     store.database?.flush()
   }
 
-  /// Restores what an earlier process stored, once. It reads, and waits for no sync.
+  /// Restores the state of an earlier process, once, without waiting for a sync.
   func restore() {
-    // Diagnostics are logged here, outside of the lock.
+    // This logs diagnostics, outside of the lock.
     let authorization = store.authorization
     let restored = isRestored.withLock { isRestored -> Restored? in
       guard !isRestored else { return nil }
@@ -324,7 +314,7 @@ public final class ServiceManager: Sendable {
     if let restored { finish(restored) }
   }
 
-  /// Restores services, before a new event is delivered: a group's position must not pass the events of before.
+  /// Restores services before new events, because a group's position must not pass earlier events.
   private func restore(_ hosts: [any ServiceHosting]) -> Restored {
     var all = Restored()
     for host in hosts {
@@ -342,7 +332,7 @@ public final class ServiceManager: Sendable {
       for group in Set(restored.events.map(\.group)) { deliveries.send(to: group) }
       return
     }
-    // What a version before 0.2 left for the clients is for the journal's readers.
+    // The journal's readers receive what a version before 0.2 left for clients.
     for event in restored.events.sorted(by: { $0.id < $1.id }) {
       journal.submit([
         .event(Journal.NewEvent(event: event.event, key: nil)),
@@ -353,20 +343,18 @@ public final class ServiceManager: Sendable {
 
   // MARK: Authorization
 
-  /// What the application may do now. It is denied where the source of locations refuses the application; what needs no
-  /// locations is delivered nevertheless.
+  /// The application's authorization now. It is denied while the source of locations refuses the
+  /// application; other services deliver nevertheless.
   public var authorizationStatus: AuthorizationStatus {
     restore()
     return state.withLock { $0.reported }
   }
 
-  /// What the authorization provider decides, without reading what was stored.
+  /// The provider's latest decision, without reading the store.
   var latestStatus: AuthorizationStatus { state.withLock { $0.status } }
 
-  /// Requests authorization for the application.
-  ///
-  /// The answer is an ``AuthorizationEvent``. A request counts only while the status is not determined, but for the
-  /// one step from when-in-use to always.
+  /// Requests authorization. The answer is an ``AuthorizationEvent``. A request counts only while
+  /// the status is not determined, or to go from when-in-use to always.
   public func requestAuthorization(_ wanted: AuthorizationStatus) {
     restore()
     let isGranted = state.withLock { state in
@@ -379,7 +367,7 @@ public final class ServiceManager: Sendable {
     checkAuthorization()
   }
 
-  /// Reads what the system allows, and reports a change to every client.
+  /// Checks the system's decision, and reports a change to every client.
   public func checkAuthorization() {
     let reading = state.withLock { state in
       state.readings += 1
@@ -388,7 +376,7 @@ public final class ServiceManager: Sendable {
     let rule = configuration.authorization.rule(
       for: configuration.applicationIdentifier, scanner: availability)
     let hasChanged = state.withLock { state in
-      // Another thread may have read it later, and be here before.
+      // Another thread may have checked later and come here first.
       guard reading > state.latestReading else { return false }
       state.latestReading = reading
       let previous = state.status
@@ -396,21 +384,21 @@ public final class ServiceManager: Sendable {
       return state.status != previous
     }
     guard hasChanged else { return }
-    // A client that receives the status may start what was refused before, and receives the status before the events
-    // of what it had started.
+    // A client that receives the status may start what was refused before, and receives the status
+    // before the events of its earlier requests.
     for host in hosts { host.updateAuthorization() }
     reportAuthorization()
     for host in hosts { host.resume() }
   }
 
-  /// Records whether the source of a service refuses the application, and reports a change to every client.
+  /// Records whether a service's source refuses the application, and reports a change.
   func setRefused(_ isRefused: Bool) {
     state.withLock { $0.isRefused = isRefused }
     reportAuthorization()
   }
 
-  /// Reads what the system allows, if that was not done in the last two seconds. The thread of a radio calls this while it
-  /// runs, so that no timer wakes the process for it.
+  /// Checks the authorization, unless a source did in the last two seconds. The thread of a running
+  /// radio calls this, so no timer wakes the process.
   func checkAuthorizationIfDue() {
     let now = DispatchTime.now().uptimeNanoseconds
     let isDue = state.withLock { state in
@@ -421,7 +409,7 @@ public final class ServiceManager: Sendable {
     if isDue { checkAuthorization() }
   }
 
-  /// Sends the status to the clients that were sent another one.
+  /// Sends the current status to every client whose last reported status differs.
   private func reportAuthorization() {
     reports.withLock { _ in
       let (status, clients) = state.withLock { state in
@@ -436,10 +424,10 @@ public final class ServiceManager: Sendable {
     }
   }
 
-  /// Reads within every ten seconds what the system allows, as long as there are clients.
+  /// Checks the authorization at least every ten seconds while there are clients.
   private func watchAuthorization() {
     let timer = DispatchSource.makeTimerSource(queue: .global(qos: .utility))
-    // With leeway it wakes the process together with another timer.
+    // With leeway, the timer wakes the process together with another one.
     timer.schedule(deadline: .now() + 8, repeating: 8, leeway: .seconds(2))
     timer.setEventHandler { [weak self] in
       let isWatching = self?.state.withLock { state in
@@ -448,7 +436,7 @@ public final class ServiceManager: Sendable {
       }
       guard let self, isWatching == true else { return timer.cancel() }
       checkAuthorization()
-      // Those that had no room for an earlier one.
+      // A client may have had no room for an earlier status.
       reportAuthorization()
     }
     // Any thread may cancel a source.

@@ -2,13 +2,11 @@ import Dispatch
 import Storage
 import Synchronization
 
-/// Sends stored events to the clients of their groups, and records in the store how far each group is.
-///
-/// What is on its way keeps it, so that an event that a client has dealt with counts although the manager is gone.
+/// Sends stored events to the clients of their groups, and stores each group's position. Deliveries
+/// retain it, so an event counts as processed even after the manager is released.
 final class StoredDeliveries: Sendable {
   private struct State {
     var groups: [ClientGroup: GroupDeliveries] = [:]
-    /// The clients that can receive.
     var clients: [ClientIdentifier: Client] = [:]
   }
 
@@ -28,7 +26,7 @@ final class StoredDeliveries: Sendable {
     }
   }
 
-  /// Sets the clients of a group that can receive. It is called under the manager's lock; ``send(to:)`` follows.
+  /// Sets the receiving clients of a group, under the manager's lock. Call ``send(to:)`` next.
   func setReceivers(_ clients: [Client], of group: ClientGroup, hasArrival: Bool) {
     state.withLock { state in
       state.clients = state.clients.filter { $0.value.group != group }
@@ -38,7 +36,7 @@ final class StoredDeliveries: Sendable {
     }
   }
 
-  /// Sends no client any more events.
+  /// Stops sending events.
   func close() {
     state.withLock { state in
       state.clients = [:]
@@ -46,14 +44,14 @@ final class StoredDeliveries: Sendable {
     }
   }
 
-  /// Sends the events again that waited because a client was slow.
+  /// Resumes sending events that waited for a slow client.
   func resume(_ client: Client) {
     client.endOverflow()
     send(to: client.group)
   }
 
-  /// Sends the events of a group that can be sent. One thread at a time does so, and sends what others add meanwhile, so
-  /// that the order stays.
+  /// Sends the events of a group that can be sent. To keep the order, one thread at a time does so,
+  /// and also sends what others add.
   func send(to group: ClientGroup) {
     guard state.withLock({ $0.groups[group]?.beginSending() ?? false }) else { return }
     while let (next, slow) = next(of: group) {
@@ -61,16 +59,16 @@ final class StoredDeliveries: Sendable {
         client.send(event.event, key: event.key, pace: event.pace) { [self] in
           `return`(event, wasDealtWith: $0)
         }
-        // The recording waits for the delivery from here on.
+        // From here on, the delivery makes the recording wait.
         withExtendedLifetime(pause) {}
       }
-      // They may have finished meanwhile.
+      // The client may have finished deliveries meanwhile.
       for client in slow { client.resumeIfReady() }
     }
   }
 
-  /// Returns the next event of a group with the client to send it to, and the clients that are too slow for theirs; `nil`
-  /// when there is none.
+  /// Returns a group's next event with its client, and the clients that have become too slow; `nil`
+  /// if there are none.
   private func next(
     of group: ClientGroup
   ) -> (next: (StoredEvent, Client, DeliveryPause?)?, slow: [Client])? {
@@ -92,21 +90,19 @@ final class StoredDeliveries: Sendable {
     }
   }
 
-  /// Records that a client has returned an event.
   private func `return`(_ event: StoredEvent, wasDealtWith: Bool) {
     change(event.group) { $0.return(event.id, wasDealtWith: wasDealtWith) }
     send(to: event.group)
   }
 
-  /// Drops the waiting events of a registration.
   func removeEvents(of key: Store.Key) {
     change(ClientGroup(key.group)) { $0.removeEvents(of: key) }
   }
 
-  /// Changes what a group has, and stores its position where that has risen.
+  /// Changes a group's deliveries, and stores the group's position if it has risen.
   private func change(_ group: ClientGroup, _ body: (inout GroupDeliveries) -> Void) {
     let hasRisen = state.withLock { state in
-      // In place: a copy of the events would take time for each.
+      // This works in place, because a copy of all events would take too long.
       func changed(_ deliveries: inout GroupDeliveries) -> Bool {
         let before = deliveries.position
         body(&deliveries)
@@ -115,7 +111,7 @@ final class StoredDeliveries: Sendable {
       return changed(&state.groups[group, default: GroupDeliveries()])
     }
     guard hasRisen else { return }
-    // Of two threads, the later position counts.
+    // If two threads come here, the later position counts.
     settled.withLock { settled in
       let position = state.withLock { $0.groups[group]?.position } ?? 0
       guard position > settled[group] ?? 0 else { return }
@@ -124,7 +120,6 @@ final class StoredDeliveries: Sendable {
     }
   }
 
-  /// Whether events wait for a client of a group.
   func hasWaiting(in group: ClientGroup) -> Bool {
     state.withLock { $0.groups[group]?.hasWaiting ?? false }
   }

@@ -1,27 +1,27 @@
 import FoundationEssentials
 public import Scanning
 
-/// Authorization by what the system allows: the administrator's file, then access to the device.
+/// Authorization by an administrator's file and by access to the device.
 ///
-/// The file is JSON, an object of application identifiers, with `*` for all others:
+/// The file is a JSON object of application identifiers, with `*` for all others:
 ///
 /// ```json
 /// {"com.example.kiosk": "always", "com.example.game": "denied", "*": "onRequest"}
 /// ```
 ///
-/// The values are `onRequest`, `whenInUse`, `always`, `denied` and `restricted`. Without a file, an application is
-/// given what it requests. A file that cannot be read restricts every application, because an administrator meant
-/// to restrict something.
+/// The values are `onRequest`, `whenInUse`, `always`, `denied` and `restricted`. Without a file, an
+/// application is granted what it requests. An unreadable file restricts every application, because
+/// an administrator meant to restrict something.
 public final class SystemAuthorization: AuthorizationProvider {
   /// The default path of the administrator's file.
   public static let path = "/etc/corelocation/authorization.json"
 
   private let path: String
 
-  /// Creates a provider that reads an administrator's file, which need not exist.
+  /// Creates a provider with an administrator's file, which need not exist.
   public init(path: String = SystemAuthorization.path) { self.path = path }
 
-  /// Returns what the file says, unless the device is refused.
+  /// Returns the file's rule, unless the device is refused.
   public func rule(for application: String, scanner: ScannerAvailability) -> AuthorizationRule {
     guard let rules = rules() else { return .restricted }
     // A missing device does not restrict anything.
@@ -35,7 +35,7 @@ public final class SystemAuthorization: AuthorizationProvider {
     }
   }
 
-  /// Returns the file's rules: none without a file, `nil` for a file that cannot be understood.
+  /// Returns the file's rules: none without a file, `nil` for an invalid one.
   private func rules() -> [String: AuthorizationRule]? {
     let file = FileManager.default.contents(atPath: path)
     guard file != nil || !FileManager.default.fileExists(atPath: path) else { return nil }
@@ -45,7 +45,6 @@ public final class SystemAuthorization: AuthorizationProvider {
     return rules?.count == names?.count ? rules : nil
   }
 
-  /// The rules by their names in the file.
   private static let rules: [String: AuthorizationRule] = [
     "onRequest": .onRequest, "whenInUse": .granted(.authorizedWhenInUse),
     "always": .granted(.authorizedAlways), "denied": .denied, "restricted": .restricted,

@@ -4,7 +4,7 @@ import Scanning
 package import Storage
 import Synchronization
 
-/// What happened, appended once and read by many.
+/// The journal of events, which are appended once and read by many.
 ///
 /// ```swift
 /// for await batch in journal.entries(after: journal.begin("kiosk")) {
@@ -13,53 +13,50 @@ import Synchronization
 /// }
 /// ```
 ///
-/// - An entry is encoded once and written to the store's log before any reader is given it; then it survives the process.
-///   Where the disk refuses, readers are given it all the same, from memory.
-/// - No caller waits: appending takes a place in memory, and a queue does the rest, in order.
-/// - The latest entries are in memory, ``maximumEntries`` of them and ``maximumBytes`` at most; the store has those before
-///   them. A reader has a position and nothing is kept for it: where entries after its position are gone, its next batch
-///   says so. This is the only rule by which entries are dropped.
-/// - A reader that needs no entry up to one any more marks it; the mark outlives the process.
+/// - An entry is encoded once and written to the store's log before readers receive it, so it
+///   survives the process. If the disk refuses, readers receive it from memory.
+/// - Appending takes a place in memory without waiting. A queue does the rest, in order.
+/// - The latest entries are in memory, at most ``maximumEntries`` with ``maximumBytes``; the store
+///   has earlier ones. A reader only has a position. If entries after it are gone, its next batch
+///   reports that; entries are dropped by no other rule.
+/// - A reader marks the entry through which it needs none any more. The mark outlives the process.
 package final class Journal: Sendable {
-  /// The number of entries in memory at most.
+  /// The maximum number of entries in memory.
   package static let maximumEntries = 4096
-  /// The bytes of records in memory at most.
+  /// The maximum length of the records in memory, in bytes.
   package static let maximumBytes = 4 << 20
 
   /// Entries after a position.
   package struct Batch: Sendable {
     package var entries: [JournalEntry] = []
-    /// The lowest identifier of an entry after the position that is gone; `nil` where all are there.
+    /// The lowest identifier of an entry after the position that is gone, or `nil`.
     package var missing: Int64?
-    /// Whether entries after the position are gone.
     package var hasMissed: Bool { missing != nil }
-    /// The position after what this has.
+    /// The position after this batch.
     package var position: Int64
   }
 
-  /// Something to append, in order.
   enum Item: Sendable {
     case event(NewEvent)
     case register(Store.Key, any Sendable, state: (any Sendable)?, encode: Encode)
     case unregister(Store.Key)
-    /// A function that is called after everything before it was written.
+    /// A function that is called when everything before it is written.
     case call(@Sendable () -> Void)
 
-    /// Returns a registration's definition and state as they are stored.
+    /// Returns a registration's definition and state in their stored form.
     typealias Encode = @Sendable () -> (definition: [UInt8], state: [UInt8]?)?
   }
 
-  /// An event that is to be appended.
   struct NewEvent: Sendable {
     var event: any ServiceEvent
-    /// The registration that it belongs to; `nil` for an event that no client of a group is given.
+    /// The registration of the event; `nil` if no group receives it.
     var key: Store.Key?
-    /// Returns the registration's state as it is stored, and the event where the journal has no format of its own.
+    /// Return the stored forms of the registration's state and, without a format, of the event.
     var encodeState: @Sendable () -> [UInt8]?
     var encode: @Sendable () -> [UInt8]?
-    /// The deliveries for which the event's source waits, where it is a recording.
+    /// The deliveries that a recording waits for; `nil` for other sources.
     var pace: DispatchGroup?
-    /// Has the recording stand still until the event is on its way.
+    /// Pauses the recording until the event is sent.
     var pause: DeliveryPause?
   }
 
@@ -68,7 +65,7 @@ package final class Journal: Sendable {
     var sequence: UInt64
   }
 
-  /// What follows from an item when it is written.
+  /// An action after an item is written.
   private enum Step {
     case show(JournalEntry)
     case deliver(StoredEvent, DeliveryPause?, UInt64)
@@ -77,10 +74,8 @@ package final class Journal: Sendable {
     case call(@Sendable () -> Void)
   }
 
-  /// The functions that follow the journal.
-  ///
-  /// They are members of a structure. A lock that is generic over a function's type would wrap the
-  /// function once more at each use, and call it through all of these layers.
+  /// The functions that follow the journal. They are in a structure, because a lock that is generic
+  /// over a function's type would wrap the function once more at each use.
   private struct Handlers {
     var deliver: (@Sendable (StoredEvent, DeliveryPause?) -> Void)?
     var discard: (@Sendable (Store.Key) -> Void)?
@@ -90,18 +85,18 @@ package final class Journal: Sendable {
   private struct State {
     var pending: [Pending] = []
     var sequence: UInt64 = 0
-    /// Registrations that were removed while events of theirs may wait, with the place of the removal.
+    /// The places of the removals of registrations that may have waiting events.
     var removed: [Store.Key: UInt64] = [:]
     var isScheduled = false
     var ring = Deque<JournalEntry>()
     var bytes = 0
-    /// Entries up to this one are not in memory.
+    /// The latest entry that is not in memory any more.
     var forgotten: Int64 = 0
     /// The latest identifier that was given without a store.
     var given: Int64 = 0
-    /// The latest entry that readers are given.
+    /// The latest entry for readers.
     var latest: Int64 = 0
-    /// How far readers are, without a store.
+    /// The positions that readers have marked in this process.
     var positions: [String: Int64] = [:]
 
     mutating func append(_ entry: JournalEntry) {
@@ -120,14 +115,14 @@ package final class Journal: Sendable {
   private let store: RegistrationStore
   private let state = Mutex(State())
   private let waiters = Waiters()
-  /// Entries are encoded, written and given to readers here. Tests suspend it.
+  /// The queue that encodes and writes entries and wakes readers. Tests suspend it.
   let queue = DispatchQueue(label: "ServiceCore.journal")
   private let handlers = Mutex(Handlers())
   private let ownGeneration = Store.randomGeneration()
 
   init(_ store: RegistrationStore) { self.store = store }
 
-  /// Has stored events delivered to the clients of their groups, and dropped with their registrations.
+  /// Sets the functions that deliver stored events to groups, and drop a registration's events.
   func setDelivery(
     _ body: @escaping @Sendable (StoredEvent, DeliveryPause?) -> Void,
     discard: @escaping @Sendable (Store.Key) -> Void
@@ -138,7 +133,8 @@ package final class Journal: Sendable {
     }
   }
 
-  /// Has a function called with each change, on the journal's queue and before waiting readers go on. It must not wait.
+  /// Calls a function with each change, on the journal's queue, before waiting readers continue. It
+  /// must not wait.
   package func observe(_ body: @escaping @Sendable (JournalChange) -> Void) {
     handlers.withLock { $0.observe = body }
   }
@@ -146,7 +142,7 @@ package final class Journal: Sendable {
   /// Reads the latest entries of earlier processes into memory.
   package func load() {
     guard let database = store.database, database.limits != nil else { return }
-    // What cannot be read is not in memory: readers are told.
+    // Entries that cannot be read are not in memory.
     let reader = try? database.reader()
     let stored =
       (try? reader?.entries(EntryQuery(limit: Self.maximumEntries, leavesNewest: true))) ?? []
@@ -157,36 +153,35 @@ package final class Journal: Sendable {
       let isAll = stored.count < Self.maximumEntries
       state.forgotten = isAll ? trimmed : (stored.first?.id ?? 0) - 1
       for entry in stored + recovered { state.append(JournalEntry(entry)) }
-      // Where some are gone, clients go on after all that may have been given.
+      // If some are gone, clients continue after all that may have been given.
       state.latest = max(state.latest, database.lostThrough, trimmed)
     }
   }
 
-  /// Distinguishes the identifiers of this journal from those of others: eight hexadecimal digits.
+  /// Distinguishes this journal's identifiers from those of others: eight hexadecimal digits.
   package var generation: String { store.database?.generation ?? ownGeneration }
 
-  /// Whether entries outlive the process.
   package var isStored: Bool { store.isPersistent }
 
-  /// Why entries cannot be stored now, as a sentence; `nil` where they are, or need not be.
+  /// The reason why entries cannot be stored now, as a sentence, or `nil`.
   package var fault: String? { isStored ? store.failure(waiting: false)?.description : nil }
 
-  /// What was wrong with the database and was repaired, as sentences: first what was found when it was opened.
+  /// Sentences about problems of the database that were repaired, in order.
   package var warnings: [String] { store.database?.warnings ?? [] }
 
-  /// Returns the text by which a client goes on after an entry.
+  /// Returns the text with which a client continues after an entry.
   package func text(of id: Int64) -> String {
     EntryID(generation: generation, number: id).description
   }
 
   // MARK: Appending
 
-  /// Appends an event that belongs to no registration.
+  /// Appends an event without a registration.
   package func append(_ event: any ServiceEvent) {
     submit([.event(NewEvent(event: event, key: nil))])
   }
 
-  /// Appends items, in order, without a wait.
+  /// Appends items in order, without waiting.
   func submit(_ items: [Item]) {
     guard !items.isEmpty else { return }
     state.withLock { state in
@@ -195,16 +190,16 @@ package final class Journal: Sendable {
         if case .unregister(let key) = item { state.removed[key] = state.sequence }
         state.pending.append(Pending(item: item, sequence: state.sequence))
       }
-      // Under the lock: whoever waits for the queue after this waits for these items.
+      // Under the lock, so a later wait for the queue includes these items.
       if !state.isScheduled { queue.async { [self] in drain() } }
       state.isScheduled = true
     }
   }
 
-  /// Waits until readers are given everything that was appended before.
+  /// Waits until readers can receive everything that was appended before.
   package func finish() { queue.sync {} }
 
-  /// Waits as ``finish()`` does, without blocking the thread.
+  /// Waits like ``finish()``, without blocking the thread.
   package func settled() async {
     await withCheckedContinuation { continuation in
       submit([.call { continuation.resume() }])
@@ -223,7 +218,7 @@ package final class Journal: Sendable {
     }
   }
 
-  /// Encodes and writes what was appended, and gives it to readers.
+  /// Encodes and writes items, then passes them on.
   private func append(_ pending: [Pending]) {
     let database = store.database
     var changes: [Store.Change] = []
@@ -246,7 +241,7 @@ package final class Journal: Sendable {
       case .call(let body): steps.append(.call(body))
       }
     }
-    // Where the disk refuses, readers go on from memory.
+    // If the disk refuses, readers continue from memory.
     if let database, !changes.isEmpty { database.write(changes) }
     let handlers = handlers.withLock { $0 }
     for step in steps { perform(step, handlers) }
@@ -266,7 +261,7 @@ package final class Journal: Sendable {
       steps.append(.show(entry))
       return
     }
-    // Clients of groups have the event itself; the record brings it to the next process.
+    // Clients of groups receive the event itself. The record brings it to the next process.
     guard let key = new.key else { return }
     let description = JournalDescription(
       kind: "event", wallClockTime: WallClockTime(nanoseconds: 0), region: key.identifier,
@@ -291,7 +286,7 @@ package final class Journal: Sendable {
   private func perform(_ step: Step, _ handlers: Handlers) {
     switch step {
     case .deliver(let event, let pause, let sequence):
-      // It goes with its registration.
+      // An event is dropped with its registration.
       let isRemoved = state.withLock { ($0.removed[event.key] ?? 0) > sequence }
       if !isRemoved { handlers.deliver?(event, pause) }
     case .show(let entry):
@@ -311,15 +306,15 @@ package final class Journal: Sendable {
 
   // MARK: Reading
 
-  /// The latest entry that readers are given.
+  /// The latest entry for readers.
   package var latest: Int64 { state.withLock { $0.latest } }
 
-  /// Returns the entries after a position that are in memory, at once.
+  /// Returns the entries after a position that are in memory.
   package func read(after id: Int64) -> Batch { remembered(after: id).batch }
 
-  /// Returns the entries after a position that are in memory, and the one up to which they are not.
+  /// Returns the entries after a position that are in memory, and the latest one that is not.
   private func remembered(after id: Int64) -> (batch: Batch, forgotten: Int64) {
-    // It may open the database, which must not happen under the lock.
+    // This may open the database, which must not happen under the lock.
     let gap = store.database?.firstGap(after: id)
     return state.withLock { state in
       var batch = Batch(position: max(id, state.latest))
@@ -332,13 +327,13 @@ package final class Journal: Sendable {
     }
   }
 
-  /// The highest identifier that was given and whose entry is gone; 0 where none is.
+  /// The highest identifier whose entry is gone; 0 if there is none.
   private var lostThrough: Int64 { store.database?.lostThrough ?? 0 }
 
-  /// The entries after a position, as they are appended; those before the ones in memory come from the store.
+  /// Returns the entries after a position, also from the store, and new ones as they are appended.
   package func entries(after id: Int64) -> Entries { Entries(journal: self, position: id) }
 
-  /// Batches of entries, without an end but that of the task.
+  /// Batches of entries, which end only with the task.
   package struct Entries: AsyncSequence, AsyncIteratorProtocol, Sendable {
     package typealias Element = Batch
     package typealias Failure = Never
@@ -366,7 +361,8 @@ package final class Journal: Sendable {
     }
   }
 
-  /// Returns the entries after a position, from memory and from the store, ``maximumEntries`` of them at most.
+  /// Returns at most ``maximumEntries`` entries from the store and, if these are all, those in
+  /// memory.
   package func missed(after id: Int64) -> Batch {
     let (batch, forgotten) = remembered(after: id)
     guard id < forgotten, let database = store.database, let reader = try? database.reader(),
@@ -383,13 +379,13 @@ package final class Journal: Sendable {
     if stored.count == Self.maximumEntries, let end = entries.last?.id {
       return Batch(entries: entries, missing: gap.flatMap { $0 < end ? $0 : nil }, position: end)
     }
-    // What no transaction had stored when the store was read is gone from memory, or it is there.
+    // Some entries may have left memory before a transaction stored them.
     guard last >= forgotten else { return batch }
     return Batch(
       entries: entries + batch.entries, missing: gap, position: batch.position)
   }
 
-  /// Returns the entries that a query wants, from the store and, those that no transaction has stored yet, from memory.
+  /// Returns the matching entries of the store and, if no transaction has stored them, of memory.
   package func entries(matching query: EntryQuery) throws(StorageError) -> [JournalEntry] {
     guard let reader = try store.database?.reader() else {
       return query.limited(state.withLock { Array($0.ring) }.filter(query.matches))
@@ -402,8 +398,8 @@ package final class Journal: Sendable {
     return query.limited(stored + new.filter(query.matches))
   }
 
-  /// Returns whether an identifier is one after which a client can go on: that of an entry that is there, or was removed
-  /// for its age, or the one up to which entries are gone.
+  /// Returns whether a client can continue after an identifier: that of an entry that exists or was
+  /// removed for its age, or the last one of a gap.
   package func hasGiven(_ id: Int64) -> Bool {
     let (isKnown, forgotten, latest) = state.withLock { state in
       let index = state.ring.firstIndex(after: id)
@@ -417,13 +413,13 @@ package final class Journal: Sendable {
     return found.map { !$0.isEmpty } ?? false
   }
 
-  /// Returns how far a reader was when it marked an entry last, maybe in an earlier process; `nil` where it never did.
+  /// Returns the position that a reader marked last, maybe in an earlier process, or `nil`.
   private func position(of reader: String) -> Int64? {
     state.withLock { $0.positions[reader] } ?? store.database?.positions[reader]
   }
 
-  /// Returns where a reader goes on: after the entry that it marked last, or, where it is new, after the latest one. A new
-  /// reader's position is in the log before any entry that follows it.
+  /// Returns where a reader continues: after its last mark, or, if it is new, after the latest
+  /// entry. A new reader's position is in the log before later entries.
   package func begin(_ reader: String) -> Int64 {
     if let position = position(of: reader) { return position }
     let start = state.withLock { state in
@@ -434,7 +430,7 @@ package final class Journal: Sendable {
     return start
   }
 
-  /// Records that a reader needs no entry up to one any more.
+  /// Records that a reader needs no entry through an identifier any more.
   package func mark(_ reader: String, _ id: Int64) {
     let earlier = store.database?.positions[reader] ?? .min
     let isNew = state.withLock { state in

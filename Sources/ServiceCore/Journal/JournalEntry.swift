@@ -1,17 +1,16 @@
 package import Scanning
 import Storage
 
-/// Something that happened, once: a region was entered, a visit ended, reception was lost.
+/// An event in the journal: a region was entered, a visit ended, reception was lost.
 package struct JournalEntry: Sendable {
-  /// The identifier, which rises from entry to entry, also over restarts, and is never used again.
+  /// The identifier, which rises, also over restarts, and is never reused.
   package let id: Int64
-  /// When it happened, on the line of its source; `nil` for an entry of an earlier process.
+  /// The time on the source's time line; `nil` for an entry of an earlier process.
   package let time: MonotonicTime?
-  /// When it happened, for people.
   package let wallClockTime: WallClockTime
   /// The kind of event, such as `enter`, `exit`, `state`, `health` or `visit`.
   package let kind: String
-  /// The region; `nil` where the event is of none.
+  /// The region; `nil` if the event has none.
   package let region: String?
   /// The beacon, as `UUID:MAJOR:MINOR`.
   package let beacon: String?
@@ -19,9 +18,9 @@ package struct JournalEntry: Sendable {
   package let dwell: Double?
   /// The event; `nil` for an entry of an earlier process.
   package let event: (any ServiceEvent)?
-  /// What the format made of the event; `nil` for an entry of an earlier process, and in memory after the observer had it.
+  /// The format's value for the observer; `nil` afterward and for an entry of an earlier process.
   package private(set) var detail: (any Sendable)?
-  /// The event as it is stored and sent: one line of JSON without its end.
+  /// The event in its stored form: one line of JSON without its line break.
   package let record: [UInt8]
 
   /// Creates an entry of an earlier process.
@@ -37,7 +36,6 @@ package struct JournalEntry: Sendable {
     record = stored.payload
   }
 
-  /// Creates an entry of a new event.
   init(_ id: Int64, _ event: any ServiceEvent, _ description: JournalDescription) {
     self.id = id
     self.event = event
@@ -51,14 +49,12 @@ package struct JournalEntry: Sendable {
     record = description.record
   }
 
-  /// Returns the entry as it is kept in memory.
   func withoutDetail() -> JournalEntry {
     var entry = self
     entry.detail = nil
     return entry
   }
 
-  /// The entry as a store keeps it.
   func stored(for recipients: StoredEntry.Recipients?) -> StoredEntry {
     StoredEntry(
       id: id, time: wallClockTime.microseconds, kind: kind, recipients: recipients, region: region,
@@ -66,7 +62,7 @@ package struct JournalEntry: Sendable {
   }
 }
 
-/// What an entry has of its event.
+/// A format's description of an event.
 package struct JournalDescription: Sendable {
   package var kind: String
   package var time: MonotonicTime?
@@ -74,9 +70,9 @@ package struct JournalDescription: Sendable {
   package var region: String?
   package var beacon: String?
   package var dwell: Double?
-  /// One line of JSON without its end. It is encoded once, here.
+  /// One line of JSON without its line break.
   package var record: [UInt8]
-  /// What the observer is given beside the event.
+  /// A value for the observer.
   package var detail: (any Sendable)?
 
   package init(
@@ -95,9 +91,8 @@ package struct JournalDescription: Sendable {
   }
 }
 
-/// Something that the journal's observer is given, in the order in which it happened.
+/// A change that the journal's observer receives, in order.
 package enum JournalChange: Sendable {
-  /// An event was appended.
   case entry(JournalEntry)
   /// A registration was stored: its service, its group, its identifier, what was registered, and its state.
   case registered(String, ClientGroup, String, any Sendable, state: (any Sendable)?)
@@ -115,9 +110,9 @@ extension WallClockTime {
   }
 }
 
-/// The text by which a client goes on after an entry: `e0bcc55d-17`.
+/// The text with which a client continues after an entry, such as `e0bcc55d-17`.
 package struct EntryID: Hashable, Sendable, CustomStringConvertible {
-  /// Distinguishes the identifiers of one database, or of one process without one, from those of others.
+  /// Distinguishes the identifiers of a database, or of a process without one, from others.
   package let generation: String
   package let number: Int64
 

@@ -1,19 +1,18 @@
-/// A reader of the journal that takes one entry at a time, of some kinds, and has a name and a position of its own.
+/// A named reader of the journal, with a position, that takes one entry of some kinds at a time.
 package struct JournalReader: Sendable {
-  /// What follows a position.
+  /// The next entry after a position.
   package struct Next: Sendable {
-    /// The first entry of the reader's kinds; `nil` where there is none yet.
+    /// The first entry of the reader's kinds, or `nil`.
     package var entry: JournalEntry?
     /// Whether entries between the position and this one are gone.
     package var hasMissed: Bool
-    /// The position up to which there is no other entry for the reader.
+    /// The position through which there is no other entry for the reader.
     package var position: Int64
   }
 
   package let journal: Journal
   /// The name under which the position outlives the process.
   package let name: String
-  /// The kinds of entries that the reader takes.
   package let kinds: Set<String>
 
   package init(_ journal: Journal, name: String, kinds: Set<String>) {
@@ -22,10 +21,9 @@ package struct JournalReader: Sendable {
     self.kinds = kinds
   }
 
-  /// Returns where the reader goes on: after the entry that it marked last, or, where it is new, after the latest one.
+  /// Returns the position after which the reader continues; see ``Journal/begin(_:)``.
   package func begin() -> Int64 { journal.begin(name) }
 
-  /// Returns what follows a position.
   package func next(after position: Int64) -> Next {
     var batch = journal.read(after: position)
     if batch.hasMissed { batch = journal.missed(after: position) }
@@ -36,11 +34,11 @@ package struct JournalReader: Sendable {
       position: entry.map { $0.id - 1 } ?? batch.position)
   }
 
-  /// Returns how many entries follow a position, those in memory.
+  /// Returns the number of the reader's entries in memory after a position.
   package func count(after position: Int64) -> Int {
     journal.read(after: position).entries.count { kinds.contains($0.kind) }
   }
 
-  /// Records that the reader needs no entry up to one any more.
+  /// Records that the reader needs no entry through a position any more.
   package func mark(_ position: Int64) { journal.mark(name, position) }
 }

@@ -1,9 +1,9 @@
 import Dispatch
 import Synchronization
 
-/// Tasks that wait until something has changed. The process sleeps while nothing does, but for a sign of life now and then.
+/// Tasks that wait for a change. Without one, they continue every ``interval`` seconds.
 package final class Waiters: Sendable {
-  /// The seconds after which a task that waits goes on although nothing has changed.
+  /// The seconds after which a waiting task continues without a change.
   package static let interval = 15.0
 
   private struct State {
@@ -22,15 +22,14 @@ package final class Waiters: Sendable {
 
   package init() {}
 
-  /// The number of tasks that wait.
   package var count: Int { state.withLock { $0.waiting.count } }
 
-  /// Has every task go on that waits.
+  /// Resumes every waiting task.
   package func wake() {
     for task in state.withLock({ $0.removeAll() }) { task.resume() }
   }
 
-  /// Has every task go on, for good: later ones do not wait.
+  /// Resumes every task for good: later ones do not wait.
   package func close() {
     let tasks = state.withLock { state in
       state.isClosed = true
@@ -41,10 +40,9 @@ package final class Waiters: Sendable {
     for task in tasks { task.resume() }
   }
 
-  /// Waits until ``wake()``, for ``interval``, or until the task is canceled; not at all where a condition holds.
-  ///
-  /// - Parameter isReady: Is called before the wait, under a lock: what it looks at changes before ``wake()`` is called.
-  /// - Returns: Whether to go on: not where the waits are over, or the task is canceled.
+  /// Waits until ``wake()``, for ``interval``, or until the task is canceled, unless `isReady`
+  /// returns `true`. That is called under a lock; its data must change before ``wake()`` is called.
+  /// Returns `false` if the waits are over or the task is canceled.
   package func wait(unless isReady: @Sendable () -> Bool) async -> Bool {
     let number = state.withLock { state in
       state.latest += 1
@@ -68,7 +66,7 @@ package final class Waiters: Sendable {
     return !Task.isCancelled && !state.withLock { $0.isClosed }
   }
 
-  /// Wakes the tasks now and then, as long as there are any.
+  /// Wakes the tasks at each interval, while there are any.
   private func startTimer(_ state: inout State) {
     guard state.timer == nil else { return }
     let timer = DispatchSource.makeTimerSource(queue: .global(qos: .utility))

@@ -1,12 +1,9 @@
 import Positioning
 import Scanning
 
-/// The location updates of one client, their deferral, and its request for one fix.
-///
-/// Each function is named for what happened, and returns the events that the client receives, in
-/// order.
+/// The location updates of one client, their deferral, and its request for one fix. Functions
+/// return the events for the client, in order.
 struct ClientUpdates {
-  /// Updates that the client has started.
   private struct Updates {
     private(set) var settings: UpdateSettings
     private var filter: DistanceFilter
@@ -27,19 +24,19 @@ struct ClientUpdates {
           settings.accuracy, distanceFilter: settings.distanceFilter, interval: settings.interval)
     }
 
-    /// Changes the settings; returns whether that resumes updates.
+    /// Changes the settings. Returns whether that resumes updates.
     mutating func set(_ settings: UpdateSettings, restarts: Bool) -> Bool {
       self.settings = settings
       filter.distance = settings.distanceFilter
       return restarts && pause.start(activity: settings.activity) != nil
     }
 
-    /// Receives a fix at a time; returns whether it is delivered, and whether updates pause or resume.
+    /// Receives a fix. Returns whether it is delivered, and whether updates pause or resume.
     mutating func receive(
       _ fix: Fix, at now: MonotonicTime
     ) -> (isDelivered: Bool, change: PauseRule.Change?) {
       let wasPaused = isPaused
-      // How long the receiver has been where an old fix was is not known: a rest begins now.
+      // The time for which the receiver has been at an old fix is unknown: a rest begins now.
       var seen = fix
       seen.time = now
       let change = settings.pausesAutomatically ? pause.receive(seen) : nil
@@ -47,8 +44,8 @@ struct ClientUpdates {
       return ((!wasPaused || change == .resumed) && filter.receive(fix), change)
     }
 
-    /// Takes a fix as a sign of rest, or, where it is another place than the one at which updates were paused, of a movement;
-    /// returns whether updates pause or resume.
+    /// Takes a fix as a sign of rest or, if its place is not the one where updates paused, of
+    /// movement. Returns whether updates pause or resume.
     mutating func rest(at fix: Fix) -> PauseRule.Change? {
       guard settings.pausesAutomatically else { return nil }
       let change = pause.receive(fix)
@@ -62,46 +59,42 @@ struct ClientUpdates {
   private var deferral = DeferredUpdates(DeferredUpdates.Conditions(isUpdating: false))
   /// The time of the latest fix that the client received.
   private var received: MonotonicTime?
-  /// Indicates whether a source works that the application may use.
+  /// Whether a source works that the application may use.
   private var isAvailable: Bool
 
   init(isAvailable: Bool) { self.isAvailable = isAvailable }
 
-  /// The settings of the updates; `nil` while there are none.
   var settings: UpdateSettings? { updates?.settings }
-  /// Indicates whether the client waits for one fix.
+  /// Whether the client waits for one fix.
   var isRequesting: Bool { request != nil }
-  /// Indicates whether updates pause while the receiver rests, and resume when it moves.
+  /// Whether updates pause while the receiver rests, and resume when it moves.
   var dependsOnRest: Bool { updates?.settings.pausesAutomatically ?? false }
 
-  /// The needs of the client.
   var requests: [LocationRequest] {
     [updates?.request, request.map { .standard($0.accuracy, distanceFilter: nil) }]
       .compactMap(\.self)
   }
 
-  /// The time at which ``advance(to:refusal:)`` has something to do, unless a fix comes before.
+  /// The time of the next call of ``advance(to:refusal:)``, unless a fix comes before.
   var deadline: MonotonicTime? {
     [request?.deadline, deferral.deadline].compactMap(\.self).min()
   }
 
   // MARK: What the client wants
 
-  /// Starts updates, with the latest fix if there is one. Updates that run already deliver nothing
-  /// anew, but resume if they are paused. A request for one fix ends without an answer, as in Core
-  /// Location.
+  /// Starts updates, with the latest fix if there is one. Running updates deliver nothing, but
+  /// resume if they are paused. A request for one fix ends without an answer, as in Core Location.
   mutating func start(_ settings: UpdateSettings, latest: Fix?) -> [LocationEvent] {
     request = nil
     guard updates == nil else { return set(settings, restarts: true) }
     updates = Updates(settings)
     let events = setConditions()
-    // It may be old: the next one is delivered whatever its distance.
+    // The fix may be old, so the next one is delivered at any distance.
     guard let latest else { return events }
     received = latest.time
     return events + [.fixes([latest])]
   }
 
-  /// Changes the settings of updates, if there are any.
   mutating func change(_ settings: UpdateSettings) -> [LocationEvent] {
     guard let old = updates?.settings else { return [] }
     return set(
@@ -118,8 +111,8 @@ struct ClientUpdates {
     return setConditions()
   }
 
-  /// Requests one fix. A recent one that is accurate enough and new to the client is the answer at
-  /// once; otherwise the known one is the answer where no other comes.
+  /// Requests one fix. The known fix is the answer at once if it is recent, accurate enough and new
+  /// to the client, and at the end if no other comes.
   mutating func request(
     _ accuracy: AccuracyClass, known: Fix?, isRecent: Bool, isRefused: Bool
   ) -> [LocationEvent] {
@@ -133,7 +126,7 @@ struct ClientUpdates {
 
   mutating func cancelRequest() { request = nil }
 
-  /// Holds updates back. A request for one fix ends without an answer, as in Core Location.
+  /// Defers updates. A request for one fix ends without an answer, as in Core Location.
   mutating func allowDeferral(
     untilTraveled meters: Double, timeout seconds: Double, at now: MonotonicTime?
   ) -> [LocationEvent] {
@@ -145,8 +138,7 @@ struct ClientUpdates {
 
   // MARK: What the source delivers
 
-  /// Receives a fix, for updates and the request. Where updates deliver it, it is the answer of the
-  /// request as well.
+  /// Receives a fix for updates and for the request, which an update with the fix answers too.
   mutating func receive(
     _ fix: Fix, at now: MonotonicTime, refusal: LocationHealth?
   ) -> [LocationEvent] {
@@ -168,7 +160,7 @@ struct ClientUpdates {
     return isDelivered && answer == .fix(fix) ? events : events + end(answer, refusal: refusal)
   }
 
-  /// Takes the latest fix for one of now, where the receiver rests.
+  /// Receives the latest fix as one of now, because the receiver rests.
   mutating func rest(at fix: Fix) -> [LocationEvent] {
     switch updates?.rest(at: fix) {
     case .paused: return paused()
@@ -179,7 +171,7 @@ struct ClientUpdates {
     }
   }
 
-  /// Receives the time. A request that ends without a fix fails where the source refuses locations.
+  /// Advances the time. A request without a fix fails at its end if the source refuses locations.
   mutating func advance(to now: MonotonicTime, refusal: LocationHealth?) -> [LocationEvent] {
     var events: [LocationEvent] = []
     if let answer = request?.advance(to: now) {
@@ -189,14 +181,14 @@ struct ClientUpdates {
     return events + Self.events(deferral.advance(to: now))
   }
 
-  /// Ends the request, as the source refuses locations.
+  /// Ends the request, because the source refuses locations.
   mutating func refuse(_ refusal: LocationHealth) -> [LocationEvent] {
     guard isRequesting else { return [] }
     request = nil
     return [.requestFailed(refusal)]
   }
 
-  /// Ends the request with the best fix so far, as no other one comes.
+  /// Ends the request with the best fix so far, because no other one comes.
   mutating func endRequest(refusal: LocationHealth?) -> [LocationEvent] {
     guard let answer = request?.end else { return [] }
     request = nil
@@ -219,7 +211,7 @@ struct ClientUpdates {
 
   // MARK: Deferral
 
-  /// Receives whether a source works that the application may use.
+  /// Sets whether a source works that the application may use.
   mutating func setAvailable(_ isAvailable: Bool) -> [LocationEvent] {
     self.isAvailable = isAvailable
     return setConditions()
@@ -233,7 +225,7 @@ struct ClientUpdates {
           distanceFilter: settings?.distanceFilter, isAvailable: isAvailable)))
   }
 
-  /// Returns the events of a deferral; its end has the fixes that were delivered just before it.
+  /// Returns the events of a deferral. Its end has the fixes that were delivered just before.
   private static func events(_ changes: [DeferredUpdates.Event]) -> [LocationEvent] {
     var events: [LocationEvent] = []
     for change in changes {

@@ -3,19 +3,18 @@ import Scanning
 
 /// The headings of all clients.
 struct CompassState {
-  /// The filters of the clients that receive headings.
   private var filters: [ClientIdentifier: HeadingFilter] = [:]
   private var latest: [ClientIdentifier: Heading] = [:]
   private var hasReportedExpiry = false
 
-  /// Indicates whether a client receives headings.
+  /// Whether a client receives headings.
   var isNeeded: Bool { !filters.isEmpty }
 
   func isNeeded(by client: ClientIdentifier) -> Bool { filters[client] != nil }
 
   func latestHeading(of client: ClientIdentifier) -> Heading? { latest[client] }
 
-  /// Starts headings, or changes their filter and how the device is held; `nil` for each reading.
+  /// Starts headings, or changes their filter in degrees (`nil` for each reading) and orientation.
   mutating func start(
     filter: Double?, _ orientation: HeadingOrientation, for client: ClientIdentifier
   ) {
@@ -32,14 +31,8 @@ struct CompassState {
     latest[client] = nil
   }
 
-  /// Receives a reading.
-  ///
-  /// - Parameters:
-  ///   - reading: The direction of magnetic north.
-  ///   - fix: The place that determines true north; `nil` where none is known.
-  /// - Returns: The heading of each client to which it is delivered, in the clients' order, and once
-  ///   the report that the magnetic model is not made for the time: its declinations are used all
-  ///   the same.
+  /// Receives a reading. The fix determines true north. Returns the heading of each client, in the
+  /// clients' order, and once the report that the magnetic model has expired, which is still used.
   mutating func receive(
     _ reading: CompassReading, at fix: Fix?
   ) -> (headings: [(ClientIdentifier, Heading)], expiry: LocationHealth?) {

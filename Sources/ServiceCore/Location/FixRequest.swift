@@ -3,22 +3,21 @@ import Scanning
 
 /// A request for one fix.
 ///
-/// The first fix of the accuracy that is needed and not older than ``recent`` is the answer, also one
-/// of before the request. Where the best accuracy is needed, one of ``good`` is as good as it gets
-/// when ``steady`` fixes in a row are no better than those before. If none comes within ``patience``
-/// seconds of the first fix, it is the most accurate one, of equal ones the newest, and one that is
-/// older than ``recent`` only where there is no other; without any fix, the request ends after
-/// ``limit`` seconds.
+/// The answer is the first fix with the needed accuracy that is not older than ``recent``, even if
+/// it is from before the request. For the best accuracy, a fix of ``good`` meters is enough when
+/// ``steady`` fixes in a row are no better. If none comes within ``patience`` seconds of the first
+/// fix, the answer is the most accurate one, of equal ones the newest; one older than ``recent``
+/// only if there is no other. Without any fix, the request ends after ``limit`` seconds.
 struct FixRequest {
-  /// The greatest age of a fix that answers a request at once, in seconds.
+  /// The maximum age of a fix that answers a request at once, in seconds.
   static let recent = 15.0
-  /// The accuracy of a receiver that has settled, in meters.
+  /// The accuracy of a settled receiver, in meters.
   static let good = 20.0
-  /// The number of fixes in a row that are no better than those before, where more will not be.
+  /// The number of fixes in a row without improvement, after which none is expected.
   static let steady = 3
-  /// Seconds that a better fix is waited for.
+  /// The seconds to wait for a better fix.
   static let patience = 10.0
-  /// Seconds that the first fix is waited for.
+  /// The seconds to wait for the first fix.
   static let limit = 60.0
 
   enum Answer: Equatable {
@@ -27,9 +26,9 @@ struct FixRequest {
   }
 
   let accuracy: AccuracyClass
-  /// Seconds from the first time that is known to the end.
+  /// The seconds from the first known time to the end.
   private let duration: Double
-  /// The answer where no fix comes.
+  /// The answer if no fix comes.
   private let known: Fix?
   private var best: Fix?
   private var isBestRecent = false
@@ -38,18 +37,14 @@ struct FixRequest {
   /// The time at which the request ends; `nil` before the source's time is known.
   private(set) var deadline: MonotonicTime?
 
-  /// Creates a request.
-  ///
-  /// - Parameters:
-  ///   - accuracy: The accuracy that is needed.
-  ///   - known: The fix that is the answer where no other one comes.
-  ///   - isRefused: Whether the source was refused when it last ran: it has a shorter time to deliver.
+  /// Creates a request, whose answer is `known` if no other fix comes. With a known fix, or if the
+  /// source was refused when it last ran, the request ends after ``patience`` seconds.
   init(_ accuracy: AccuracyClass, known: Fix? = nil, isRefused: Bool = false) {
     (self.accuracy, self.known) = (accuracy, known)
     duration = known != nil || isRefused ? Self.patience : Self.limit
   }
 
-  /// Receives a fix, which may be older than the moment at which it comes.
+  /// Receives a fix, which may be older than `now`.
   mutating func receive(_ fix: Fix, at now: MonotonicTime) -> Answer? {
     if let answer = advance(to: now) { return answer }
     if best == nil, known == nil { deadline = now.advanced(bySeconds: Self.patience) }
@@ -78,6 +73,6 @@ struct FixRequest {
     return now >= deadline ? end : nil
   }
 
-  /// The answer where no other fix comes.
+  /// The answer if no other fix comes.
   var end: Answer { (best ?? known).map { .fix($0) } ?? .timedOut }
 }

@@ -1,9 +1,7 @@
 import Positioning
 import Scanning
 
-/// The visits and the significant changes of one group of clients.
-///
-/// Each function is named for what happened, and returns the events that follow, in order.
+/// The visits and the significant changes of a group. Functions return the events, in order.
 struct GroupDetectors {
   enum Event: Equatable {
     case visit(Visit)
@@ -12,16 +10,15 @@ struct GroupDetectors {
     case first(Fix, ClientIdentifier)
   }
 
-  /// Significant changes that the group has started.
   private struct Changes {
     var rule = SignificantChange()
     /// The clients that started them in this process.
     var started: Set<ClientIdentifier> = []
-    /// Those of them that have not received a first fix.
+    /// The clients that wait for their first fix.
     var waiting: Set<ClientIdentifier> = []
   }
 
-  /// The arrival that was reported last: on the source's time, and in wall-clock time as it was then.
+  /// The arrival that was reported last, with its wall-clock time at the report.
   private var arrival: (time: MonotonicTime, wallClockTime: WallClockTime)?
 
   /// The detector of visits; `nil` while the group does not receive them.
@@ -31,13 +28,13 @@ struct GroupDetectors {
   /// The rule of significant changes; `nil` while the group does not receive them.
   var changeRule: SignificantChange? { changes?.rule }
 
-  /// Returns whether a client started significant changes in this process: those of its group are for it, then.
+  /// Returns whether a client started significant changes in this process, and receives them.
   func receivesChanges(_ client: ClientIdentifier) -> Bool {
     changes?.started.contains(client) ?? false
   }
 
-  /// Returns a visit in wall-clock time. Its arrival is the one that was reported: the source's time stands still while the
-  /// computer is suspended.
+  /// Returns a visit in wall-clock time, with the arrival that was reported: the source's time
+  /// stops while the computer is suspended.
   mutating func report(_ visit: Visit, _ offset: WallClockOffset) -> VisitReport {
     var report = VisitReport(visit, offset)
     if let arrival, arrival.time == visit.arrival { report.arrival = arrival.wallClockTime }
@@ -45,13 +42,12 @@ struct GroupDetectors {
     return report
   }
 
-  /// The needs of the group.
   var requests: [LocationRequest] {
     [visits.map { .visits(isStaying: $0.isStaying) }, changes.map { _ in .significantChange }]
       .compactMap(\.self)
   }
 
-  /// The time at which ``advance(to:)`` has something to do, unless a fix comes before.
+  /// The time of the next call of ``advance(to:)``, unless a fix comes before.
   var deadline: MonotonicTime? {
     [visits?.deadline, changes?.rule.deadline].compactMap(\.self).min()
   }
@@ -62,9 +58,8 @@ struct GroupDetectors {
 
   mutating func stopVisits() { visits = nil }
 
-  /// Starts significant changes. The first start of each client in this process delivers the latest
-  /// fix to it, or the next one where there is none, also where the group has them already, as
-  /// after a restart.
+  /// Starts significant changes. Each client's first start in this process delivers the latest or
+  /// next fix to it, even if the group has them already, as after a restart.
   mutating func startChanges(for client: ClientIdentifier, latest: Fix?) -> [Event] {
     guard var known = changes else {
       var new = Changes(started: [client])
@@ -95,7 +90,7 @@ struct GroupDetectors {
     return visited + waiting.sorted { $0.rawValue < $1.rawValue }.map { .first(fix, $0) }
   }
 
-  /// Takes the latest fix for one of now, where the receiver rests: nothing changes significantly.
+  /// Receives the latest fix as one of now, because the receiver rests. No change is significant.
   mutating func rest(at fix: Fix) -> [Event] { Self.events(visits?.receive(fix) ?? []) }
 
   mutating func advance(to now: MonotonicTime) -> [Event] {
@@ -126,10 +121,8 @@ struct GroupDetectors {
     changes?.rule.move(by: offset.nanoseconds)
   }
 
-  /// Brings what was restored onto the source's time.
-  ///
-  /// Where the clock was set back since, or is not set yet, what was stored cannot be of later than
-  /// now: everything would wait for that time.
+  /// Moves restored times to the source's time. If the clock was set back or is not set yet, stored
+  /// times would be later than now, and everything would wait for them: they become now.
   mutating func start(_ offset: WallClockOffset, at now: MonotonicTime) {
     visits?.move(by: 0 &- offset.nanoseconds)
     if let latest = visits?.latestTime, latest > now {

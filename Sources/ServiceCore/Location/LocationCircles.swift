@@ -1,67 +1,60 @@
 import Positioning
 import Scanning
 
-/// The circles of all groups: those that are registered, and those whose state was requested.
+/// The registered circles of all groups, and the circles whose state was requested.
 struct LocationCircles {
   typealias Output = ServiceOutput<LocationMachine>
 
   private struct Circle {
     var group: ClientGroup
     var circle: MonitoredCircle
-    /// Indicates whether the circle is registered. Another one is monitored until its state is
-    /// determined.
+    /// Whether the circle is registered. Another one is monitored until its state is determined.
     var isRegistered = true
     var since: WallClockTime?
     /// The clients that requested the state before it was determined, once for each request.
     var waiting: [ClientIdentifier] = []
   }
 
-  /// The greatest number of requests that wait for the state of one circle: 1,024.
+  /// The maximum number of requests that wait for the state of one circle.
   static let maximumRequests = 1024
 
-  /// Circles by their names in the monitor.
+  /// The circles by their names in the monitor.
   private var circles: [String: Circle] = [:]
   private var monitor = GeofenceMonitor()
   /// The number of circles so far that were not registered.
   private var requested: UInt64 = 0
-  /// The names of circles whose state a client waits for, each with when the requests end; `nil`
-  /// before the source's time is known.
+  /// The end of the requests for the state of each circle; `nil` before the source's time is known.
   private var limits: [String: MonotonicTime?] = [:]
 
-  /// Returns the request for fixes, where the latest fix is as accurate as given; `nil` without
-  /// circles.
+  /// Returns the request for fixes, given the latest fix's accuracy; `nil` without circles.
   mutating func request(accuracy: Double?) -> LocationRequest? {
     guard !circles.isEmpty else { return nil }
     // The receiver may be nearer to the boundary than the fix.
     return .boundary(meters: max(0, (monitor.nearestBoundary() ?? 0) - (accuracy ?? 0)))
   }
 
-  /// The time at which ``advance(to:_:into:)`` has something to do, unless a fix comes before.
+  /// The time of the next call of ``advance(to:_:into:)``, unless a fix comes before.
   var deadline: MonotonicTime? {
     (limits.values + [monitor.nextDeadline()]).compactMap { $0 }.min()
   }
 
-  /// The name of a group's circle in the monitor. Names of groups cannot run into identifiers, as
-  /// their length stands before.
+  /// Returns a circle's name in the monitor. The length of the group's name keeps the parts apart.
   private static func name(_ identifier: String, _ group: ClientGroup) -> String {
     "\(group.name.utf8.count):\(group.name)\(identifier)"
   }
 
   private static let storedPrefix = "circle:"
 
-  /// The identifier under which a circle is stored.
   private static func storedIdentifier(_ identifier: String) -> String { storedPrefix + identifier }
 
-  /// Returns the identifier of the circle that is stored under another; `nil` where that is not a
-  /// circle's.
+  /// Returns the identifier of the circle that is stored under another one; `nil` for others.
   static func identifier(ofStored stored: String) -> String? {
     stored.hasPrefix(storedPrefix) ? String(stored.dropFirst(storedPrefix.count)) : nil
   }
 
   // MARK: Registrations
 
-  /// Monitors a circle. One that is monitored already with the same place and radius keeps its
-  /// state.
+  /// Monitors a circle, with the state that it has if its place and radius are the same.
   mutating func register(
     _ circle: MonitoredCircle, in group: ClientGroup, assuming state: GeofenceState?,
     for client: ClientIdentifier, into output: inout Output
@@ -79,7 +72,6 @@ struct LocationCircles {
     output.deliver(.registered(circle), to: client)
   }
 
-  /// Monitors a circle that an earlier process registered.
   mutating func restore(
     _ circle: MonitoredCircle, in group: ClientGroup, state: GeofenceState, since: WallClockTime?
   ) {
@@ -129,7 +121,7 @@ struct LocationCircles {
     }
   }
 
-  /// Returns the registered circles of a group, sorted by their identifiers.
+  /// Returns the registered circles of a group, sorted by identifier.
   func registered(in group: ClientGroup) -> [MonitoredCircle] {
     circles.values.filter { $0.group == group && $0.isRegistered }.map(\.circle)
       .sorted { $0.region.identifier < $1.region.identifier }
@@ -143,10 +135,9 @@ struct LocationCircles {
 
   // MARK: Requests for a state
 
-  /// Delivers the state of a circle, registered or not, to a client when it is determined: a
-  /// registered one by the event of the circle, and another by one answer for each request.
-  /// `isKnown` indicates whether what was determined before may be told and holds, `isPossible` whether
-  /// a state can be determined.
+  /// Delivers the state of a circle to a client when it is determined: of a registered one by its
+  /// event, of another one by an answer to each request. `isKnown` tells that an earlier state is
+  /// valid and may be delivered, `isPossible` that a state can be determined.
   mutating func requestState(
     of region: CircularRegion, in group: ClientGroup, for client: ClientIdentifier,
     isKnown: Bool, isPossible: Bool, into output: inout Output
@@ -164,8 +155,8 @@ struct LocationCircles {
     if limits[name] == nil { limits[name] = .some(nil) }
   }
 
-  /// Returns the name of the circle that is monitored for requests alone, a new one unless there is
-  /// one; `nil` where there are too many.
+  /// Returns the name of the circle that is monitored only for requests, after adding it if needed;
+  /// `nil` if there are too many.
   private mutating func requestedCircle(_ region: CircularRegion, in group: ClientGroup) -> String?
   {
     let pending = limits.keys.first { name in
@@ -196,7 +187,7 @@ struct LocationCircles {
     endRequests(of: circle, name, into: &output)
   }
 
-  /// Delivers to the clients that wait for the state of a circle that it is not known.
+  /// Delivers an unknown state to the clients that wait for a circle's.
   private mutating func endRequests(of circle: Circle?, _ name: String, into output: inout Output) {
     limits[name] = nil
     guard let circle else { return }

@@ -1,8 +1,7 @@
 import Positioning
 import Scanning
 
-/// The location service's state machine: gives each event to the values that it concerns, and
-/// delivers the changes that they return.
+/// The location service's state machine. It passes events to its parts and delivers their changes.
 struct LocationMachine: Service {
   typealias Input = PositionInput
   typealias Demand = LocationDemand
@@ -23,7 +22,6 @@ struct LocationMachine: Service {
   var compass = CompassState()
   var circles = LocationCircles()
   private var source = LocationSourceState()
-  /// The number of requests for one fix.
   private var fixRequests: UInt64 = 0
   private var status = AuthorizationStatus.notDetermined
   private var hasEnded = false
@@ -36,19 +34,17 @@ struct LocationMachine: Service {
   var isRefusedBySource: Bool { source.isRefused }
   var wallClockOffset: WallClockOffset { source.wallClockOffset }
 
-  /// The latest fix, as far as the application may have it.
+  /// The latest fix, if the application may have it.
   var latestFix: Fix? { status.isAuthorized && !source.isRefused ? source.newestFix : nil }
 
-  /// Returns a client's latest heading. Headings need no authorization, as on Apple's systems.
+  /// Returns a client's latest heading, which needs no authorization, as on Apple's systems.
   func latestHeading(of client: ClientIdentifier) -> Heading? { compass.latestHeading(of: client) }
 
-  /// Indicates whether the application is refused.
   var isRefused: Bool { status == .denied || status == .restricted }
 
-  /// Indicates whether a source works that the application may use.
+  /// Whether a source works that the application may use.
   private var isAvailable: Bool { !hasEnded && !isRefused }
 
-  /// Returns the needs of a client and its group.
   func use(of client: ClientIdentifier, in group: ClientGroup) -> LocationUse {
     LocationUse(
       updates: clients[client]?.settings, isRequesting: isRequesting(client),
@@ -58,7 +54,7 @@ struct LocationMachine: Service {
 
   // MARK: Clients and groups
 
-  /// Changes the updates of a client, if it has any, and delivers the events that follow.
+  /// Changes the updates of a client, if it has any, and delivers the events.
   mutating func modify(
     _ client: ClientIdentifier, into output: inout Output,
     _ change: (inout ClientUpdates) -> [LocationEvent]
@@ -67,7 +63,7 @@ struct LocationMachine: Service {
     for event in change(&clients.values[index]) { output.deliver(event, to: client) }
   }
 
-  /// Gathers fixes of a recording for a client that takes several at once; returns whether there may be more of them.
+  /// Gathers a recording's fixes for a client that takes several. Returns whether more may follow.
   private mutating func gather(_ output: inout Output) -> Bool {
     guard !output.items.isEmpty else { return true }
     guard output.items.count == 1,
@@ -80,13 +76,13 @@ struct LocationMachine: Service {
     return batch.map { $0.fixes.count < UpdateSettings.batch } ?? true
   }
 
-  /// Puts out what was gathered, before what came after it.
+  /// Delivers the gathered fixes before later events.
   private mutating func flush(_ output: inout Output) {
     if let batch { output.deliverFirst(.fixes(batch.fixes), to: batch.client) }
     batch = nil
   }
 
-  /// Changes the updates of a client, new ones if it has none.
+  /// Changes the updates of a client, after adding them if it has none.
   private mutating func add(
     _ client: ClientIdentifier, into output: inout Output,
     _ change: (inout ClientUpdates) -> [LocationEvent]
@@ -104,8 +100,7 @@ struct LocationMachine: Service {
     }
   }
 
-  /// Changes the detectors of a group, new ones if it has none, and delivers the events that
-  /// follow.
+  /// Changes the detectors of a group, after adding them if it has none, and delivers the events.
   private mutating func modify(
     _ group: ClientGroup, into output: inout Output,
     _ change: (inout GroupDetectors) -> [GroupDetectors.Event]
@@ -169,7 +164,8 @@ struct LocationMachine: Service {
         requests.append(request)
       }
       if !status.isAuthorized {
-        // Headings alone need no authorization. In a recording they wait for it where fixes do, which would be over by then.
+        // Headings need no authorization. In a recording with fixes they wait for it too, because
+        // it would be over before the fixes are permitted.
         guard !isRecorded || requests.isEmpty else { return nil }
         requests = []
       }
@@ -184,7 +180,7 @@ struct LocationMachine: Service {
     }
   }
 
-  /// Indicates whether anything depends on a rest of the receiver.
+  /// Whether anything depends on a rest of the receiver.
   private var dependsOnRest: Bool {
     groups.values.contains { $0.visits != nil } || clients.values.contains(where: \.dependsOnRest)
   }
@@ -192,16 +188,16 @@ struct LocationMachine: Service {
   mutating func process(
     _ input: inout ServiceInput<Self>, into output: inout Output
   ) -> Bool {
-    // Before a recording's first value, its offset is not known.
+    // Before a recording's first value, its offset is unknown.
     if let reached = input.progress.reached {
       let offset = input.progress.wallClockOffset
-      // What was restored is in wall-clock time until the source's time is known.
+      // Restored times are wall-clock times until the source's time is known.
       if source.setOffset(offset) {
         for group in groups.keys { groups[group]?.start(offset, at: reached) }
       }
     }
     source.reportsOnlyChanges = input.reportsOnlyChanges
-    // What a live source delivers may be older than the moment at which it comes.
+    // Values of a live source may be older than their arrival.
     let arrival = isRecorded ? nil : input.progress.reached
     while true {
       let next = input.processed < input.values.count ? input.values[input.processed] : nil
@@ -218,7 +214,7 @@ struct LocationMachine: Service {
       } else {
         break
       }
-      // In a recording, clients may change what they need before it goes on.
+      // In a recording, clients may change their requests before it continues.
       if isRecorded, !gather(&output) {
         flush(&output)
         return false
@@ -242,7 +238,7 @@ struct LocationMachine: Service {
   private mutating func receive(
     _ fix: Fix, at now: MonotonicTime, into output: inout Output
   ) {
-    // One that is old is no news of the time.
+    // An old fix does not advance the time.
     if now.seconds(since: fix.time) <= FixRequest.recent { advance(to: fix.time, into: &output) }
     guard status.isAuthorized else { return }
     source.receive(fix)
@@ -254,7 +250,7 @@ struct LocationMachine: Service {
 
   private mutating func receive(_ reading: CompassReading, into output: inout Output) {
     advance(to: reading.time, into: &output)
-    // True headings only while locations are updated too.
+    // Headings are true only while locations are updated too.
     let isUpdating = status.isAuthorized && clients.values.contains { $0.settings != nil }
     let result = compass.receive(reading, at: isUpdating ? source.newestFix : nil)
     if let expiry = result.expiry {
@@ -292,7 +288,7 @@ struct LocationMachine: Service {
     modifyClients(into: &output) { $0.setAvailable(isAvailable) }
     guard !status.isAuthorized else { return }
     circles.endRequests(into: &output)
-    // What was started before the answer is refused as well.
+    // Requests from before the answer are refused as well.
     if previous.isAuthorized || isRefused && status != previous {
       output.deliverToAll(.refused(status))
     }
@@ -305,7 +301,6 @@ struct LocationMachine: Service {
 
   // MARK: Updates
 
-  /// Starts location updates, with the latest fix if there is one.
   mutating func startUpdates(
     _ settings: UpdateSettings, for client: ClientIdentifier, into output: inout Output
   ) {
@@ -317,12 +312,12 @@ struct LocationMachine: Service {
     clients[client]?.isRequesting ?? false
   }
 
-  /// Requests one fix. The latest fix is the answer at once where the source has worked since, and
-  /// it is accurate enough, not older than ``FixRequest/recent`` and new to the client.
+  /// Requests one fix. The latest fix is the answer at once if the source has worked since and the
+  /// fix is accurate enough, not older than ``FixRequest/recent``, and new to the client.
   mutating func requestFix(
     _ accuracy: AccuracyClass, for client: ClientIdentifier, into output: inout Output
   ) {
-    // A request that runs is answered once.
+    // A running request is answered once.
     guard !isRequesting(client) else { return }
     if let refusal = source.currentRefusal {
       return output.deliver(.requestFailed(refusal), to: client)
@@ -341,7 +336,7 @@ struct LocationMachine: Service {
     untilTraveled distance: Double, timeout: Double, for client: ClientIdentifier,
     into output: inout Output
   ) {
-    // A live source may have rested until now: its time comes soon.
+    // A live source may have rested until now, so its time comes with the next input.
     let now = isRecorded ? source.now : nil
     add(client, into: &output) {
       $0.allowDeferral(untilTraveled: distance, timeout: timeout, at: now)
@@ -362,7 +357,7 @@ struct LocationMachine: Service {
     output.unregister(Self.visits, in: group)
   }
 
-  /// Starts significant changes of a group. The first start of each client delivers a fix to it.
+  /// Starts a group's significant changes. Each client's first start delivers a fix to it.
   mutating func startSignificantChanges(
     in group: ClientGroup, for client: ClientIdentifier, into output: inout Output
   ) {
@@ -381,13 +376,13 @@ struct LocationMachine: Service {
 
   // MARK: Circles
 
-  /// Delivers the state of a circle, registered or not, to a client when it is determined, or that
-  /// it is not known where nothing can determine it.
+  /// Delivers the state of a circle to a client when it is determined, or an unknown state if it
+  /// cannot be determined.
   mutating func requestState(
     of region: CircularRegion, in group: ClientGroup, for client: ClientIdentifier,
     hasSource: Bool, into output: inout Output
   ) {
-    // A state of before a fault may be another one by now; that of a recording's end stays.
+    // A state from before a fault may be outdated; one from before a recording's end is not.
     let isKnown = status.isAuthorized && (hasEnded || !source.hasFault)
     circles.requestState(
       of: region, in: group, for: client, isKnown: isKnown,

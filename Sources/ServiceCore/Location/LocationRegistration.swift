@@ -7,16 +7,16 @@ package enum LocationRegistration: Codable, Sendable {
   case visits
   case significantChanges
 
-  /// The circle that is registered; `nil` for another registration.
+  /// The registered circle; `nil` for another registration.
   package var circle: CircularRegion? {
     if case .circle(let circle) = self { circle.region } else { nil }
   }
 }
 
-/// The state of a registration with the location service, as it outlives the process.
+/// The state of a registration, which outlives the process.
 package enum LocationRegistrationState: Codable, Sendable {
   case circle(GeofenceState, since: WallClockTime)
-  /// The offset is that of the line of the detector's times.
+  /// The offset belongs to the time line of the detector.
   case visits(VisitDetector, WallClockOffset)
   case significantChanges(SignificantChange, WallClockOffset)
 }

@@ -3,16 +3,14 @@ package import Scanning
 
 /// The location service of a ``ServiceManager``: locations, visits, circles and headings.
 ///
-/// Each ``LocationClient`` has its own updates; circles, visits and significant changes belong to the client's
-/// group and outlive the process. Receivers and daemons work no harder than the demand: they are
-/// off while no client needs anything.
+/// Each ``LocationClient`` has its own updates. Circles, visits and significant changes belong to
+/// the client's group and outlive the process. Receivers and daemons are off while no client needs
+/// them.
 package final class LocationService: Sendable {
-  /// The name under which registrations are stored.
   package static let name = "location"
 
-  /// The source of fixes and compass readings; `nil` where there is none.
+  /// The source of fixes and compass readings, if there is one.
   package let source: (any LocationSource)?
-  /// The manager that the service belongs to.
   package let manager: ServiceManager
 
   let host: ServiceHost<LocationMachine>
@@ -25,8 +23,8 @@ package final class LocationService: Sendable {
       source: source?.erased, manager: manager)
   }
 
-  /// Throws where no request can be met. A daemon that does not run is not a reason: the request
-  /// waits for it, and the source's state shows what is the matter.
+  /// Throws if no request can succeed. A daemon that does not run does not count: the request waits
+  /// for it, and the source's state has the reason.
   func check() throws(LocationServiceError) {
     guard let source else { throw isRefused ? .denied : .unavailable(Self.noSource) }
     if !source.isRecorded, let end = host.end { throw .unavailable(end) }
@@ -37,20 +35,20 @@ package final class LocationService: Sendable {
 
   private var isRefused: Bool { host.read { $0.isRefused } }
 
-  /// Throws where the application is refused. What it started is kept: a permission that comes later brings it.
+  /// Throws if the application is refused. Its requests are kept for a later permission.
   func checkPermission() throws(LocationServiceError) {
     if isRefused { throw .denied }
   }
 
-  /// The reason of failure where no source was given.
+  /// The error's sentence without a source.
   package static let noSource =
     "nothing finds locations on this system; start gpsd or GeoClue, or configure a position"
 
-  /// The reason of failure where the source has no compass.
+  /// The error's sentence without a compass.
   package static let noCompass =
     "nothing finds headings on this system; connect a compass and start iio-sensor-proxy"
 
-  /// Throws where no circle of an identifier can be registered.
+  /// Throws if no circle with this identifier can be registered.
   package func check(_ identifier: String) throws(LocationServiceError) {
     try check()
     try checkPermission()
@@ -60,51 +58,47 @@ package final class LocationService: Sendable {
     }
   }
 
-  /// Returns the name of the circle that the store has under an identifier; `nil` where that is
-  /// not a circle's.
+  /// Returns the identifier of the circle that is stored under another one; `nil` for others.
   package static func circle(ofStored identifier: String) -> String? {
     LocationCircles.identifier(ofStored: identifier)
   }
 
   // MARK: State
 
-  /// The latest fix; `nil` if there was none, or the application is not authorized.
+  /// The latest fix, if there is one and the application is authorized.
   package var latestFix: Fix? { host.read { $0.latestFix } }
 
-  /// The latest state of the source; `nil` before it is known.
+  /// The latest state of the source, if it is known.
   package var health: LocationHealth? { host.read { $0.health } }
 
-  /// Indicates whether the source can be used, as far as is known: by its state, or while it rests
-  /// by an answer of half a minute ago at most, which is found out in the background. What is not
-  /// known yet is available.
+  /// The availability of the source, as far as it is known: by its state or, while it rests, by a
+  /// check in the background, at most half a minute ago. Unknown counts as available.
   package var availability: ScannerAvailability {
     if let end = host.end { return .unavailable(end) }
     host.updateAvailability()
     return source == nil ? .unavailable(Self.noSource) : host.latestAvailability
   }
 
-  /// The reason that nothing is found now; `nil` while something may be. The latest state may be of
-  /// long ago: a source that can be used by now has no fault, unless it refused the application.
+  /// The reason why nothing is found now, or `nil`. The latest state may be old: it is not a fault
+  /// if the source can be used now, unless it refused the application.
   package var fault: LocationHealth? {
     guard let health, health.condition.isFault else { return nil }
     return health.condition == .denied || availability != .available ? health : nil
   }
 
-  /// Indicates whether a client needs the source now.
   package var isWanted: Bool { host.read { $0.demand != nil } }
 
-  /// The reason that the source will not deliver any more, for people; `nil` while it will.
+  /// The reason why the source has ended, as a sentence; `nil` while it has not.
   package var end: String? { host.end }
 
-  /// The error with which the source ended.
   package var failure: (any Error)? { host.failure }
 
-  /// Calls a function when the events of earlier requests are on their way.
+  /// Calls a function after the events of earlier requests are handed out.
   package func afterOutput(_ body: @escaping @Sendable () -> Void) { host.afterOutput(body) }
 
-  /// Waits until clients have dealt with everything that a recording delivered.
+  /// Waits until clients have processed everything that a recording delivered.
   package func deliveriesFinished() async { await host.deliveriesFinished() }
 
-  /// The distance from the source's time to wall-clock time.
+  /// The offset from the source's time to wall-clock time.
   package var wallClockOffset: WallClockOffset { host.read { $0.wallClockOffset } }
 }
