@@ -14,7 +14,6 @@ import SystemPackage
     case readingWithoutLocks
   }
 
-  /// Opens an existing database.
   init(_ path: FilePath, for access: Access = .readingAndWriting) throws(StorageError) {
     var opened: OpaquePointer?
     let rights = access == .readingAndWriting ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY
@@ -63,7 +62,6 @@ import SystemPackage
   /// The number of rows that the last statement changed.
   var changes: Int { Int(unsafe sqlite3_changes(handle)) }
 
-  /// Runs statements without parameters.
   func execute(_ text: String) throws(StorageError) {
     guard unsafe sqlite3_exec(handle, text, nil, nil, nil) == SQLITE_OK else {
       throw unsafe Self.error(handle, path)
@@ -99,7 +97,6 @@ import SystemPackage
     return unsafe Statement(handle: compiled, database: handle, path: path)
   }
 
-  /// Returns the error of a connection's last call.
   fileprivate static func error(_ handle: OpaquePointer?, _ path: FilePath) -> StorageError {
     // SQLite does not keep the system's error of a COMMIT.
     let last = errno
@@ -143,7 +140,6 @@ import SystemPackage
 
   deinit { unsafe sqlite3_finalize(handle) }
 
-  /// Binds values and runs a statement that returns no row.
   func run(_ values: [Value]) throws(StorageError) {
     try bind(values)
     _ = try step()

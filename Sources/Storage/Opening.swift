@@ -48,8 +48,7 @@ struct Opening: ~Copyable {
       warnings.append(Self.warning(path, aside, message))
     }
     if positions == nil, StatePath.isWritable(path.removingLastComponent()) {
-      // The log has the changes until the database exists. A file that the disk refuses is created
-      // later.
+      // The log has the changes until the database exists. If the disk refuses, this is done later.
       positions = try? ReaderPositions(positionsPath, of: path)
     }
     if let positions {

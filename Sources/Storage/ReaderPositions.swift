@@ -19,7 +19,8 @@ final class ReaderPositions: Sendable {
   enum End: Int64 {
     /// Everything was stored.
     case clean = 0
-    /// The process was killed or runs. The log has all that readers received, unless both failed.
+    /// The process was killed or still runs. The log has all that readers received, unless this
+    /// file could not be written either.
     case open = 1
     /// The process was killed after readers received entries that it could not write.
     case unwritten = 2
@@ -99,8 +100,7 @@ final class ReaderPositions: Sendable {
   var isExact: Bool { end == .clean && !isOfEarlierStart }
 
   /// Returns whether entries that readers received may be lost: they could not be written, or a
-  /// power cut came before their sync. If this file was lost too, only the database shows a clean
-  /// end.
+  /// power cut came before their sync. Without this file, only the database shows a clean end.
   func isLossy(wasClosed: Bool) -> Bool {
     switch end {
     case .unwritten: true

@@ -72,8 +72,7 @@ struct Schema {
   func open(_ path: FilePath) throws(StorageError) -> Database {
     let database = try Database(path)
     // Unless the database is shared, the first access takes the lock, so SQLite needs no shared
-    // memory. The next transaction in the log syncs a conversion too, so this one does not wait for
-    // a sync.
+    // memory. A conversion does not wait for a sync: the next transaction also syncs it.
     try database.execute(
       """
       PRAGMA locking_mode = \(locking); PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;
@@ -145,8 +144,7 @@ struct Schema {
     try StatePath.sync(path.removingLastComponent())
   }
 
-  /// Opens a database for reading, even if it is a history of a version before 0.2 or is on a
-  /// read-only medium.
+  /// Opens a database or a history of a version before 0.2 for reading, also on a read-only medium.
   static func read(_ path: FilePath) throws(StorageError) -> Database {
     do throws(StorageError) {
       // The first check creates no file beside a file of another program. It may see a change that
@@ -158,8 +156,7 @@ struct Schema {
       }
       return try check(Database(path, for: .reading))
     } catch {
-      // SQLite must create the log's index. Nobody writes to a read-only medium, so locks are not
-      // needed.
+      // SQLite must create the log's index. On a read-only medium nobody writes: no lock is needed.
       guard case .failed = error.problem, !StatePath.isWritable(path.removingLastComponent()),
         StatePath.isReadable(path)
       else { throw error }

@@ -27,8 +27,8 @@ import SystemPackage
 ///
 /// All members may be used from any thread. The files beside the database `FILE` are `FILE-wal`
 /// (SQLite's log, at most 1 MiB and one transaction), `FILE-log-1` and `FILE-log-2` (at most 8 MiB
-/// each), `FILE-readers` (4 KiB) and, with a history, `FILE-shm`. Copy them together, or `FILE`
-/// alone after ``close()``.
+/// each), `FILE-readers` (4 KiB) and, with a history, `FILE-shm`. Copy all, or `FILE` alone after
+/// ``close()``.
 package final class Store: Sendable {
   /// The maximum number of undelivered entries without a history. Older ones are dropped.
   package static let maximumUndelivered = 16384
@@ -60,8 +60,7 @@ package final class Store: Sendable {
     case file(String)
   }
 
-  /// The name of a registration. The database keeps the first of several spellings that are equal
-  /// as `String`s.
+  /// The name of a registration. Of spellings that are equal as `String`s, the first one is stored.
   package struct Key: Hashable, Sendable {
     /// The service, such as `beacons`.
     package var service: String
@@ -77,7 +76,6 @@ package final class Store: Sendable {
     }
   }
 
-  /// A client's registration and its last state.
   package struct Registration: Hashable, Sendable {
     package var key: Key
     package var definition: [UInt8]
@@ -90,7 +88,6 @@ package final class Store: Sendable {
     }
   }
 
-  /// The bounds of a history.
   package struct Limits: Hashable, Sendable {
     /// The maximum age of entries and presence, in seconds.
     package var maximumAge: Int64
@@ -127,9 +124,8 @@ package final class Store: Sendable {
     case remove(Key)
     /// Stores the state of a registration; does nothing if there is none.
     case setState(Key, [UInt8])
-    /// Stores an entry, which needs no registration.
     case add(StoredEntry)
-    /// Stores the authorization; `nil` for not determined.
+    /// Stores the authorization; `nil` if it is not determined.
     case setAuthorization(String?)
     /// Records that a group's clients need no entry up to an identifier any more.
     case settle(group: String, through: Int64)
@@ -137,7 +133,6 @@ package final class Store: Sendable {
     case mark(reader: String, through: Int64)
     /// Adds presence to that of its hour; does nothing without a history.
     case addPresence(StoredPresence)
-    /// Records identifiers whose entries are lost.
     case addGap(EntryGap)
     /// Names a database that does not exist yet.
     case setGeneration(String)
@@ -201,17 +196,14 @@ package final class Store: Sendable {
     private func spelled(_ key: Key) -> Key { keys.firstIndex(of: key).map { keys[$0] } ?? key }
   }
 
-  /// The file's absolute path.
   package let path: String
   /// The bounds of the history; `nil` where settled entries are removed.
   package let limits: Limits?
   /// Distinguishes this database's identifiers from those of others: eight hexadecimal digits.
   package let generation: String
-  /// The registrations on opening.
   package let registrations: [Registration]
   /// The entries that groups had not settled on opening, in ascending order of identifier.
   package let undelivered: [StoredEntry]
-  /// The authorization on opening.
   package let authorization: String?
   /// The readers' positions on opening, by name.
   package let positions: [String: Int64]
@@ -299,8 +291,8 @@ package final class Store: Sendable {
   }
 
   /// Returns an identifier after all that earlier processes gave. If the disk failed, these may
-  /// exceed `reserved`. Adding the clock's microseconds avoids them, because no process gives a
-  /// million identifiers a second.
+  /// exceed `reserved`. The clock's microseconds avoid them, because no process gives a million a
+  /// second.
   private static func identifier(after reserved: Int64) -> Int64 {
     var time = timespec()
     // The structure outlives the call.
@@ -330,7 +322,6 @@ package final class Store: Sendable {
     lastIdentifier.wrappingAdd(1, ordering: .relaxed).newValue
   }
 
-  /// The highest identifier that was given.
   package var lastID: Int64 { lastIdentifier.load(ordering: .relaxed) }
 
   /// Stores changes, all or none, except that one longer than its bound is refused alone. Only the
@@ -409,7 +400,6 @@ package final class Store: Sendable {
     StorageError(file: path, problem: problem)
   }
 
-  /// Stores changes and waits until they are on the disk.
   package func writeAndWait(_ changes: [Change]) throws(StorageError) {
     let outcome = Outcome()
     write(changes) { outcome.end($0) }
@@ -659,8 +649,7 @@ package final class Store: Sendable {
     }
   }
 
-  /// Stores what waits, then removes the records that exceed the bounds. `now` is the wall-clock
-  /// time, in microseconds.
+  /// Stores what waits, then removes the records beyond the bounds. `now` is in microseconds.
   package func trim(now: Int64) throws(StorageError) -> Trimmed {
     guard let limits else { return Trimmed() }
     flush()
@@ -673,7 +662,6 @@ package final class Store: Sendable {
   }
 }
 
-/// The result of a write that a thread waits for.
 private final class Outcome: Sendable {
   private let error = Mutex<StorageError?>(nil)
   private let isDone = DispatchSemaphore(value: 0)

@@ -9,7 +9,6 @@ import SystemPackage
 /// for entry in try StoreReader(path).entries(query) { show(entry) }
 /// ```
 package final class StoreReader: Sendable {
-  /// The file's absolute path.
   package let path: String
   private let database: Mutex<Database>
 
@@ -131,7 +130,6 @@ extension Database {
     }
   }
 
-  /// Returns a query's SQL conditions and their values.
   private static func filter(_ query: EntryQuery) -> (text: String, values: [Statement.Value]) {
     var conditions: [String] = []
     var values: [Statement.Value] = []
@@ -240,7 +238,6 @@ extension Statement {
     return entries
   }
 
-  /// Returns a column of this row as text; `nil` for NULL.
   private func name(_ column: Int32) -> String? {
     bytes(column).map { String(decoding: $0, as: UTF8.self) }
   }

@@ -29,7 +29,6 @@ final class WriteLog: Sendable {
     var other: StateFile
     var currentBytes = 0
     var otherBytes = 0
-    /// The sequence number of the latest record.
     var sequence: Int64
   }
 
@@ -37,8 +36,7 @@ final class WriteLog: Sendable {
   /// The records on opening that the database does not have.
   let found: [Found]
 
-  /// Opens or creates the files. The database, if there is one, has the records through
-  /// `committed`.
+  /// Opens or creates the files. An existing database has the records through `committed`.
   init(_ path: FilePath, after committed: Int64?) throws(StorageError) {
     let first = try StateFile(path.beside("-log-1"), creating: true)
     let second = try StateFile(path.beside("-log-2"), creating: true)
@@ -54,8 +52,8 @@ final class WriteLog: Sendable {
     let (firstBytes, secondBytes) = (one.bytes(through: sequence), two.bytes(through: sequence))
     try first.resize(firstBytes)
     try second.resize(secondBytes)
-    // Until the first transaction has stored the found records, both files keep theirs, and new
-    // records are added to the newer file.
+    // Both files keep the found records until a transaction stores them. New ones go to the newer
+    // file.
     let isNewer = (one.last?.sequence ?? 0) > (two.last?.sequence ?? 0)
     state = Mutex(
       isNewer
@@ -106,7 +104,6 @@ final class WriteLog: Sendable {
     return hash
   }
 
-  /// Appends changes as one record.
   func append(_ changes: [Store.Change]) throws(StorageError) {
     var body: [UInt8] = []
     body.append(changes)

@@ -3,8 +3,7 @@ import Ranging
 import Regions
 import Scanning
 
-/// The processing of sightings for ranging and regions, on one line of time, without a clock or a
-/// thread.
+/// The processing of sightings for ranging and regions, on one time line, without clock or thread.
 ///
 /// It stops where it has something to deliver, because a client may then change its requests. Later
 /// sightings are processed by the new requests, in a replay always in the same way.
@@ -13,7 +12,6 @@ struct BeaconEngine {
     /// The ranged beacons, closest first.
     case ranged(MonotonicTime, [RangedBeacon])
     case region(RegionTransition)
-    /// The receiver's state from now on.
     case health(ScannerHealth)
     /// A problem with a beacon that is ranged or monitored.
     case identity(IdentityFinding)
@@ -38,8 +36,7 @@ struct BeaconEngine {
   private var schedule: RangingSchedule
 
   /// Creates an engine without requests. `pins` has the only sender that counts of a beacon,
-  /// `sides` the adapters that give beacons a side, and `interval` the nanoseconds between ranging
-  /// reports.
+  /// `sides` the adapters for sides, and `interval` the nanoseconds between ranging reports.
   init(
     ranging: Ranger.Configuration, monitoring: RegionMonitor.Configuration,
     pins: [BeaconIdentity: BluetoothAddress], sides: Sides?, interval: Int64, restsWhenEmpty: Bool
@@ -78,8 +75,7 @@ struct BeaconEngine {
     if let now, !isResting, receptionLostSince == nil { schedule.start(at: now) }
   }
 
-  /// Pauses without demand. The pause does not count for exit timeouts, and no reports are due in
-  /// it.
+  /// Pauses without demand. Exit timeouts and ranging reports do not run during a pause.
   mutating func rest() {
     guard let now, !isResting else { return }
     isResting = true
@@ -139,8 +135,7 @@ struct BeaconEngine {
     append(monitor.advance(to: moment))
   }
 
-  /// Processes sightings in the order of time, until there is something to deliver. Returns their
-  /// number.
+  /// Processes sightings in order, until there is something to deliver. Returns their number.
   mutating func receive(_ sightings: ArraySlice<Sighting>) -> Int {
     if let first = sightings.first { begin(at: first.time) }
     let monitors = monitor.regionCount > 0
@@ -199,8 +194,7 @@ struct BeaconEngine {
     return hasChanged || !transitions.isEmpty
   }
 
-  /// Advances the time, until there is something to deliver. Returns whether the moment was
-  /// reached.
+  /// Advances until there is something to deliver. Returns whether the moment was reached.
   mutating func advance(to moment: MonotonicTime) -> Bool {
     begin(at: moment)
     while news.isEmpty {

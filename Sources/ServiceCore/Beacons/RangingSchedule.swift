@@ -43,8 +43,7 @@ struct RangingSchedule {
     empty = 0
   }
 
-  /// Removes and returns a report time that is due. More may be due: call it until it returns
-  /// `nil`.
+  /// Removes and returns a due report time. Call it until it returns `nil`.
   mutating func removeDue(by moment: MonotonicTime) -> MonotonicTime? {
     guard let time = due, time <= moment else { return nil }
     guard !rests || empty < Self.maximumEmpty else {

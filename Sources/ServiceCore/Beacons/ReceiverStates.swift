@@ -13,8 +13,7 @@ struct ReceiverStates {
   static let maximumAdapters = 32
 
   /// Returns whether clients know a report: after a pause or a change of the way to receive, a
-  /// scanner repeats its state. A fault that remains is reported again, because a client may be
-  /// new.
+  /// scanner repeats its state. A remaining fault is reported again, because a client may be new.
   mutating func isKnown(_ health: ScannerHealth) -> Bool {
     let wasBeforeRest = former.contains(where: health.isAbout)
     former.removeAll(where: health.isAbout)

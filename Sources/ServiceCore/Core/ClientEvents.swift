@@ -90,8 +90,7 @@ final class EventBuffer: Sendable {
   }
 }
 
-/// The events of one kind that a client receives, in order. Other kinds wait for their own
-/// sequence.
+/// The events of one kind that a client receives, in order. Other kinds have their own sequence.
 ///
 /// An event counts as delivered when the next one is requested or ``Iterator/acknowledge()`` is
 /// called. A recording waits until the next one is requested. Live, at most 4,096 events wait for a
@@ -116,8 +115,7 @@ public struct ClientEvents<Event: ServiceEvent>: AsyncSequence, Sendable {
     private let current = Current()
     private var isOver = false
 
-    /// The delivery that the client is processing. The end of the iteration releases and finishes
-    /// it.
+    /// The delivery that the client processes. The end of the iteration releases and finishes it.
     private final class Current {
       var delivery: ServiceDelivery?
 

@@ -61,7 +61,6 @@ final class RegistrationStore: Sendable {
     database?.authorization.flatMap(AuthorizationStatus.init(rawValue:))
   }
 
-  /// Writes changes, and logs a failure.
   func write(_ changes: [Store.Change]) {
     database?.write(changes) { [logger] error in
       if let error { logger.error("\(error)") }

@@ -50,8 +50,7 @@ package protocol Service: Sendable {
   /// Records that a resting source, given by its name for people, is available after a fault.
   mutating func recovered(_ name: String, into output: inout ServiceOutput<Self>)
 
-  /// Records that the source has ended, with the reason as a sentence for people. A recording ends
-  /// without a failure.
+  /// Records that the source has ended, and why, for people. A recording ends without a failure.
   mutating func end(
     _ sentence: String, isFailure: Bool, into output: inout ServiceOutput<Self>)
 
@@ -107,8 +106,7 @@ package struct StoredRegistration<S: Service>: Sendable {
 package struct ServiceOutput<S: Service>: Sendable {
   enum Item: Sendable {
     case event(S.Event, to: Recipients)
-    /// An event of a registration. It is stored, with the state that it reports, and then
-    /// delivered.
+    /// An event of a registration, stored with the state that it reports and then delivered.
     case stored(S.Event, ClientGroup, identifier: String, state: S.RegistrationState?)
     case register(S.Registration, ClientGroup, identifier: String, state: S.RegistrationState?)
     case unregister(ClientGroup, identifier: String)

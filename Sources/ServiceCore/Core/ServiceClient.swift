@@ -1,8 +1,6 @@
 /// A client of a ``ServiceManager``, with its own requests and events. It shares the registrations
-/// of its group.
-///
-/// A client uses services through their views, such as ``BeaconClient``, of which it may have
-/// several. Its requests after its removal are dropped.
+/// of its group, and uses services through their views, such as ``BeaconClient``. Requests after
+/// its removal are dropped.
 public struct ServiceClient: Sendable {
   /// The manager that the client belongs to.
   public let manager: ServiceManager
@@ -39,8 +37,7 @@ public struct ServiceClient: Sendable {
     ClientEvents(buffer: client.buffer, isLast: isLast)
   }
 
-  /// Returns the next delivery of any kind, or `nil` when the client was removed or the task is
-  /// canceled.
+  /// Returns the next delivery of any kind, or `nil` after the client's removal or cancellation.
   package func nextDelivery() async -> ServiceDelivery? { await client.buffer?.next() }
 
   /// Drops the waiting events that a rule selects.

@@ -14,9 +14,8 @@ extension ServiceEvent {
   public var isReplaceable: Bool { false }
 }
 
-/// One event on its way to one client, which calls ``acknowledge()`` when it has processed the
-/// event, and ``finish()`` when it is ready for the next. Without either, it counts as not
-/// delivered.
+/// An event on its way to a client, which calls ``acknowledge()`` when it has processed the event
+/// and ``finish()`` when it is ready for the next. Without either, the event is not delivered.
 package final class ServiceDelivery: Sendable {
   package let event: any ServiceEvent
 

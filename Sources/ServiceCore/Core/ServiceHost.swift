@@ -45,7 +45,6 @@ package final class ServiceHost<S: Service>: ServiceHosting {
   private let journal: Journal
   private let receiver = DispatchQueue(label: "ServiceCore.\(S.name).receiver")
   private let output = DispatchQueue(label: "ServiceCore.\(S.name).output")
-  /// The deliveries that a recording waits for.
   private let inFlight = DispatchGroup()
 
   private struct State {
@@ -140,7 +139,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
 
   func finishOutput() { output.sync {} }
 
-  /// Stops the source for good and waits for it, except for a recording, which may wait for a
+  /// Stops the source for good. Waits for it, unless it is a recording, which may wait for a
   /// client.
   func stop() async {
     state.withLock { $0.isStopped = true }
@@ -346,8 +345,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
   // MARK: The output
 
   /// Adds output to the queues; under the lock, it only takes its place. Events follow the changes
-  /// of their client's group. The end follows all that is being stored, and goes to slow clients
-  /// too.
+  /// of their client's group. The end follows all that is being stored, also for slow clients.
   private func enqueue(_ items: ServiceOutput<S>, isEnd: Bool = false) {
     guard let manager, !items.items.isEmpty else { return }
     // A client that begins to receive later does not receive earlier events.

@@ -30,8 +30,7 @@ public final class ServiceManager: Sendable {
     public var authorization: any AuthorizationProvider = SystemAuthorization()
     /// The place where registrations, their states and the authorization are stored.
     public var persistence = Persistence.standard
-    /// The logger of diagnostics: one line on standard error each, unless swift-log is
-    /// bootstrapped.
+    /// The logger. Until swift-log is bootstrapped, each diagnostic is a line on standard error.
     public var logger = Logger(label: "ServiceCore")
     /// The bounds of the history; `nil` to keep events only until a client has processed them.
     package var history: Store.Limits?
@@ -151,8 +150,7 @@ public final class ServiceManager: Sendable {
     for host in hosts { await host.stop() }
   }
 
-  /// Stops every service like ``stop()``, on a thread that may be blocked, then delivers and stores
-  /// all events.
+  /// Stops every service like ``stop()``, on a thread that may be blocked, and stores all events.
   package func stopAndWait() {
     for host in hosts { host.stopAndWait() }
     flush()
@@ -278,9 +276,8 @@ public final class ServiceManager: Sendable {
   /// until the database exists.
   public var storageFailure: String? { store.failure(waiting: true)?.description }
 
-  /// Returns the reason why nothing outlives the process as configured, and whether it is a full,
-  /// read-only or broken disk; `nil` if there is none. With `isMade`, waits until the database
-  /// exists.
+  /// Returns the reason why nothing outlives the process as configured, and whether it is the disk;
+  /// `nil` if there is none. With `isMade`, waits until the database exists.
   package func storageFault(waiting isMade: Bool) -> (sentence: String, isOfDisk: Bool)? {
     store.failure(waiting: isMade).map { ($0.description, $0.isOfDisk) }
   }

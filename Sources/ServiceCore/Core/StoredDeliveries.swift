@@ -67,8 +67,7 @@ final class StoredDeliveries: Sendable {
     }
   }
 
-  /// Returns a group's next event with its client, and the clients that have become too slow; `nil`
-  /// if there are none.
+  /// Returns a group's next event with its client, and the clients that are now too slow, or `nil`.
   private func next(
     of group: ClientGroup
   ) -> (next: (StoredEvent, Client, DeliveryPause?)?, slow: [Client])? {

@@ -43,7 +43,6 @@ package final class Journal: Sendable {
     /// A function that is called when everything before it is written.
     case call(@Sendable () -> Void)
 
-    /// Returns a registration's definition and state in their stored form.
     typealias Encode = @Sendable () -> (definition: [UInt8], state: [UInt8]?)?
   }
 
@@ -94,7 +93,6 @@ package final class Journal: Sendable {
     var forgotten: Int64 = 0
     /// The latest identifier that was given without a store.
     var given: Int64 = 0
-    /// The latest entry for readers.
     var latest: Int64 = 0
     /// The positions that readers have marked in this process.
     var positions: [String: Int64] = [:]
@@ -133,7 +131,7 @@ package final class Journal: Sendable {
     }
   }
 
-  /// Calls a function with each change, on the journal's queue, before waiting readers continue. It
+  /// Sets a function that receives each change, on the journal's queue, before readers continue. It
   /// must not wait.
   package func observe(_ body: @escaping @Sendable (JournalChange) -> Void) {
     handlers.withLock { $0.observe = body }
@@ -327,7 +325,6 @@ package final class Journal: Sendable {
     }
   }
 
-  /// The highest identifier whose entry is gone; 0 if there is none.
   private var lostThrough: Int64 { store.database?.lostThrough ?? 0 }
 
   /// Returns the entries after a position, also from the store, and new ones as they are appended.
@@ -361,8 +358,7 @@ package final class Journal: Sendable {
     }
   }
 
-  /// Returns at most ``maximumEntries`` entries from the store and, if these are all, those in
-  /// memory.
+  /// Returns up to ``maximumEntries`` entries of the store and, if these are all, those in memory.
   package func missed(after id: Int64) -> Batch {
     let (batch, forgotten) = remembered(after: id)
     guard id < forgotten, let database = store.database, let reader = try? database.reader(),
@@ -413,7 +409,6 @@ package final class Journal: Sendable {
     return found.map { !$0.isEmpty } ?? false
   }
 
-  /// Returns the position that a reader marked last, maybe in an earlier process, or `nil`.
   private func position(of reader: String) -> Int64? {
     state.withLock { $0.positions[reader] } ?? store.database?.positions[reader]
   }
@@ -457,7 +452,6 @@ extension EntryQuery {
 }
 
 extension Deque<JournalEntry> {
-  /// Returns the index of the first entry after an identifier.
   fileprivate func firstIndex(after id: Int64) -> Int {
     var (low, high) = (startIndex, endIndex)
     while low < high {

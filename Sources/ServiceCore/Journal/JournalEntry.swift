@@ -72,7 +72,6 @@ package struct JournalDescription: Sendable {
   package var dwell: Double?
   /// One line of JSON without its line break.
   package var record: [UInt8]
-  /// A value for the observer.
   package var detail: (any Sendable)?
 
   package init(
@@ -94,9 +93,9 @@ package struct JournalDescription: Sendable {
 /// A change that the journal's observer receives, in order.
 package enum JournalChange: Sendable {
   case entry(JournalEntry)
-  /// A registration was stored: its service, its group, its identifier, what was registered, and its state.
+  /// A registration was stored: its service, group, identifier, definition, and state.
   case registered(String, ClientGroup, String, any Sendable, state: (any Sendable)?)
-  /// A registration was removed: its service, its group and its identifier.
+  /// A registration was removed: its service, group, and identifier.
   case unregistered(String, ClientGroup, String)
 }
 

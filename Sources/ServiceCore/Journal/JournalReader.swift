@@ -1,6 +1,5 @@
 /// A named reader of the journal, with a position, that takes one entry of some kinds at a time.
 package struct JournalReader: Sendable {
-  /// The next entry after a position.
   package struct Next: Sendable {
     /// The first entry of the reader's kinds, or `nil`.
     package var entry: JournalEntry?

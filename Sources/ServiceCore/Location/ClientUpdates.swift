@@ -211,7 +211,6 @@ struct ClientUpdates {
 
   // MARK: Deferral
 
-  /// Sets whether a source works that the application may use.
   mutating func setAvailable(_ isAvailable: Bool) -> [LocationEvent] {
     self.isAvailable = isAvailable
     return setConditions()

@@ -7,7 +7,6 @@ struct CompassState {
   private var latest: [ClientIdentifier: Heading] = [:]
   private var hasReportedExpiry = false
 
-  /// Whether a client receives headings.
   var isNeeded: Bool { !filters.isEmpty }
 
   func isNeeded(by client: ClientIdentifier) -> Bool { filters[client] != nil }

@@ -115,7 +115,6 @@ struct GroupDetectors {
     visits?.move(by: offset.nanoseconds)
   }
 
-  /// Restores significant changes in wall-clock time.
   mutating func restore(_ rule: SignificantChange, _ offset: WallClockOffset) {
     changes = Changes(rule: rule)
     changes?.rule.move(by: offset.nanoseconds)

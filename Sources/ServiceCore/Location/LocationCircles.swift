@@ -23,7 +23,7 @@ struct LocationCircles {
   private var monitor = GeofenceMonitor()
   /// The number of circles so far that were not registered.
   private var requested: UInt64 = 0
-  /// The end of the requests for the state of each circle; `nil` before the source's time is known.
+  /// The end of the waiting requests for each circle; `nil` before the source's time is known.
   private var limits: [String: MonotonicTime?] = [:]
 
   /// Returns the request for fixes, given the latest fix's accuracy; `nil` without circles.

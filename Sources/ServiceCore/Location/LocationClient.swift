@@ -77,8 +77,7 @@ package struct LocationClient: Sendable {
 
   // MARK: Significant changes and visits
 
-  /// Starts to report significant changes to the group. The client first receives the latest fix,
-  /// or the next one.
+  /// Starts significant changes for the group. The client first receives the latest or next fix.
   package func startSignificantChanges() throws(LocationServiceError) {
     try start { $0.startSignificantChanges(in: client.group, for: identifier, into: &$1) }
   }

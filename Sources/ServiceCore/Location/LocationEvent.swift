@@ -58,7 +58,6 @@ package struct VisitReport: Sendable, Hashable, Codable {
   }
 }
 
-/// A circle that a client monitors.
 package struct MonitoredCircle: Sendable, Hashable, Codable {
   package var region: CircularRegion
   /// Whether the client acts on entries. The service reports them in any case.
@@ -93,9 +92,7 @@ package struct LocationUse: Sendable, Hashable {
   package var updates: UpdateSettings?
   /// Whether the client waits for one fix.
   package var isRequesting = false
-  /// Whether the client receives headings.
   package var headings = false
-  /// Whether the group receives visits.
   package var visits = false
   /// Whether the client receives significant changes.
   package var significantChanges = false
@@ -104,13 +101,11 @@ package struct LocationUse: Sendable, Hashable {
   package var needsFixes: Bool { updates != nil || isRequesting || visits || significantChanges }
 }
 
-/// The settings of a client's location updates.
 package struct UpdateSettings: Sendable, Hashable, Codable {
   package var accuracy = AccuracyClass.best
   /// The minimum movement between two updates, in meters; `nil` to deliver each fix.
   package var distanceFilter: Double?
-  /// The seconds between two updates that are often enough for the client, which saves the sources
-  /// work.
+  /// The longest interval between updates that the client accepts, in seconds.
   package var interval = 0.0
   /// The activity of the client, which determines pauses.
   package var activity = ActivityType.other
@@ -126,7 +121,6 @@ package struct UpdateSettings: Sendable, Hashable, Codable {
   package init() {}
 }
 
-/// The reason why a request of the location service fails.
 package enum LocationServiceError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The source cannot be used, as the sentence explains.
   case unavailable(String)

@@ -376,8 +376,7 @@ struct LocationMachine: Service {
 
   // MARK: Circles
 
-  /// Delivers the state of a circle to a client when it is determined, or an unknown state if it
-  /// cannot be determined.
+  /// Delivers a circle's state to a client when it is determined, or `unknown` if it cannot be.
   mutating func requestState(
     of region: CircularRegion, in group: ClientGroup, for client: ClientIdentifier,
     hasSource: Bool, into output: inout Output

@@ -7,7 +7,6 @@ package enum LocationRegistration: Codable, Sendable {
   case visits
   case significantChanges
 
-  /// The registered circle; `nil` for another registration.
   package var circle: CircularRegion? {
     if case .circle(let circle) = self { circle.region } else { nil }
   }

@@ -4,8 +4,7 @@ package import Scanning
 /// The location service of a ``ServiceManager``: locations, visits, circles and headings.
 ///
 /// Each ``LocationClient`` has its own updates. Circles, visits and significant changes belong to
-/// the client's group and outlive the process. Receivers and daemons are off while no client needs
-/// them.
+/// the client's group and outlive the process. Receivers and daemons are off without demand.
 package final class LocationService: Sendable {
   package static let name = "location"
 
@@ -40,11 +39,9 @@ package final class LocationService: Sendable {
     if isRefused { throw .denied }
   }
 
-  /// The error's sentence without a source.
   package static let noSource =
     "nothing finds locations on this system; start gpsd or GeoClue, or configure a position"
 
-  /// The error's sentence without a compass.
   package static let noCompass =
     "nothing finds headings on this system; connect a compass and start iio-sensor-proxy"
 

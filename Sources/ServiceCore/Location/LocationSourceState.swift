@@ -39,8 +39,7 @@ struct LocationSourceState {
     return (now ?? newestFix.time).seconds(since: newestFix.time) <= FixRequest.recent
   }
 
-  /// The latest fix, if it may answer a request: of a source that delivers only changes, at any
-  /// age.
+  /// The latest fix, if it may answer a request; at any age if the source delivers only changes.
   var validFix: Fix? {
     isFixRecent || reportsOnlyChanges && lastSeen != nil ? newestFix : nil
   }
