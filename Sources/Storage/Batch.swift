@@ -86,7 +86,6 @@ struct Batch: Sendable {
     settled[group] = max(id, settled[group] ?? id)
   }
 
-  /// Removes the settled entries, unless a history keeps them.
   mutating func removeSettled() {
     guard !keepsHistory, !settled.isEmpty else { return }
     removeEntries { [settled] entry in

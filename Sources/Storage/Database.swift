@@ -56,7 +56,6 @@ import SystemPackage
     _ body: (borrowing Database) throws(StorageError) -> Result
   ) throws(StorageError) -> Result { try body(self) }
 
-  /// The row identifier that the last `INSERT` gave.
   var lastRow: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
 
   /// The number of rows that the last statement changed.
@@ -165,7 +164,6 @@ import SystemPackage
     }
   }
 
-  /// Advances to the next row. Returns whether there is one.
   func step() throws(StorageError) -> Bool {
     switch unsafe sqlite3_step(handle) {
     case SQLITE_ROW: return true

@@ -51,7 +51,6 @@ package struct StoredEntry: Hashable, Sendable {
 
 /// The reception of a beacon within one hour.
 package struct StoredPresence: Hashable, Sendable {
-  /// The beacon as `UUID:MAJOR:MINOR`.
   package var beacon: String
   /// The number of hours since 1970-01-01T00:00:00Z.
   package var hour: Int64
@@ -128,7 +127,6 @@ package struct EntryQuery: Hashable, Sendable {
   }
 }
 
-/// The hours of ``StoredPresence``.
 package enum HistoryHour {
   /// The length of an hour, in microseconds.
   package static let microseconds: Int64 = 3_600_000_000

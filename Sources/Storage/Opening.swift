@@ -6,7 +6,6 @@ struct Opening: ~Copyable {
   let path: FilePath
   /// The lock and the positions; `nil` where the files do not exist yet.
   let positions: ReaderPositions?
-  /// The log; `nil` where the files do not exist yet.
   let log: WriteLog?
   /// The connection; `nil` where the database does not exist yet.
   var database: Database?

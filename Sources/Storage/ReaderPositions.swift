@@ -35,7 +35,6 @@ final class ReaderPositions: Sendable {
 
   /// The positions at opening, by the hash of the reader's name.
   private let found: [Int64: Int64]
-  /// The way the previous process ended.
   let end: End
   /// Whether an earlier boot of the machine wrote the file.
   let isOfEarlierStart: Bool
@@ -109,7 +108,6 @@ final class ReaderPositions: Sendable {
     }
   }
 
-  /// Returns a reader's position at opening.
   func position(of reader: String) -> Int64? { found[Self.hash(reader)] }
 
   /// Records a reader's position, which never decreases. Returns whether the file has it.

@@ -219,9 +219,7 @@ struct Contents {
   var closed: Int64 = -1
   /// The sequence number of the latest log record that the database has.
   var sequence: Int64 = 0
-  /// The position of each reader, by name.
   var positions: [String: Int64] = [:]
-  /// The gaps, in ascending order.
   var gaps: [EntryGap] = []
 
   init() {}

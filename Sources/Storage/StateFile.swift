@@ -29,7 +29,6 @@ struct StateFile: ~Copyable {
 
   deinit { try? descriptor.close() }
 
-  /// Returns the first bytes, at most `count`.
   func read(_ count: Int) throws(StorageError) -> [UInt8] {
     do {
       // The array's memory is used only during the call.

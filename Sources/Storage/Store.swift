@@ -106,7 +106,6 @@ package final class Store: Sendable {
     }
   }
 
-  /// The numbers of records that the bounds of a history removed.
   package struct Trimmed: Hashable, Sendable {
     package var entries = 0
     package var presence = 0
@@ -215,7 +214,6 @@ package final class Store: Sendable {
   private let state: Mutex<State>
   /// The connection; `nil` until the database exists and after the store is closed.
   private let database: Mutex<Database?>
-  /// Whether a database exists that can be read.
   private let isMade: Atomic<Bool>
   private let openedReader = Mutex<StoreReader?>(nil)
   /// The queue that creates the database and stores what waits. Tests suspend it.
@@ -307,7 +305,6 @@ package final class Store: Sendable {
     return String(repeating: "0", count: 8 - digits.count) + digits
   }
 
-  /// Returns the name of the reader that represents a group.
   static func readerName(ofGroup group: String) -> String { "group:\(group)" }
 
   static func group(ofReader name: String) -> String? {

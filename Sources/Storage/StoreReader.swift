@@ -58,7 +58,6 @@ package final class StoreReader: Sendable {
     }
   }
 
-  /// Returns the names of the entries' regions, sorted.
   package func regions() throws(StorageError) -> [String] {
     try reading { database throws(StorageError) in try database.regions() }
   }

@@ -65,7 +65,6 @@ final class WriteLog: Sendable {
           sequence: sequence))
   }
 
-  /// Returns the complete records of a file.
   private static func read(_ file: borrowing StateFile) throws(StorageError) -> [Found] {
     let bytes = try file.read(maximumBytes)
     var cursor = unsafe ByteCursor(bytes.span.bytes)

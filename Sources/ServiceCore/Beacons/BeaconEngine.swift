@@ -9,7 +9,6 @@ import Scanning
 /// sightings are processed by the new requests, in a replay always in the same way.
 struct BeaconEngine {
   enum News {
-    /// The ranged beacons, closest first.
     case ranged(MonotonicTime, [RangedBeacon])
     case region(RegionTransition)
     case health(ScannerHealth)
@@ -19,7 +18,6 @@ struct BeaconEngine {
 
   /// The moment through which everything is processed; `nil` before the first one.
   private(set) var now: MonotonicTime?
-  /// The first moment of reception.
   private(set) var began: MonotonicTime?
   private var news: [News] = []
   var monitor: RegionMonitor

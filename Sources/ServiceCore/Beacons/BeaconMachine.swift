@@ -22,7 +22,6 @@ struct BeaconMachine: Service {
     var areSightingsWanted = false
   }
 
-  /// The registration or request of a region in the engine.
   enum Owner {
     case registration(Key)
     /// A region that is monitored only to answer a client's request for its state.
@@ -199,7 +198,6 @@ struct BeaconMachine: Service {
     let isKnown = engine.monitor.region(key.name) == monitored
     var state = regions[key]?.state
     if !isKnown {
-      // Other rules for the same beacons do not change which of them are inside.
       let isSame = assumed == .inside && regions[key]?.region.constraint == region.constraint
       let beacons = isSame && monitored.rules.reportsEachBeacon ? state?.beacons : nil
       state = assumed.map { RegistrationState(state: $0, since: nil, beacons: beacons) }

@@ -6,7 +6,6 @@ import Scanning
 struct RangingSchedule {
   /// The moment of the next report; `nil` before the start and at the end of time.
   private(set) var due: MonotonicTime?
-  /// Whether there was a sighting since the last report.
   private(set) var hasNews = false
 
   private let interval: Int64

@@ -22,7 +22,6 @@ public struct ClientGroup: Hashable, Sendable, Codable {
   public static let application = ClientGroup("")
 }
 
-/// The manager's record of a client.
 final class Client: Sendable {
   let identifier: ClientIdentifier
   let group: ClientGroup
@@ -93,7 +92,6 @@ final class Client: Sendable {
   /// ``resumeIfReady()`` next, because they may be already. Returns whether none waited before.
   func overflow() -> Bool { !hasOverflown.exchange(true, ordering: .acquiringAndReleasing) }
 
-  /// Admits stored deliveries again.
   func endOverflow() { hasOverflown.store(false, ordering: .releasing) }
 
   /// Sends the waiting stored deliveries if the client has finished half of its deliveries.

@@ -75,7 +75,6 @@ final class EventBuffer: Sendable {
     }
   }
 
-  /// Ends every iteration.
   func close() {
     let (readers, waiting) = state.withLock { state in
       state.isClosed = true

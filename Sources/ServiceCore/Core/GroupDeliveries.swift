@@ -47,7 +47,6 @@ struct GroupDeliveries {
     var isWaiting: Bool { unsent == 0 && unreturned == 0 && !isDealtWith }
   }
 
-  /// The items, in ascending order of identifier.
   private var items = Deque<Item>()
   /// The identifiers of the events that each client must still be sent.
   private var queues: [ClientIdentifier: Deque<Int64>] = [:]
@@ -56,9 +55,7 @@ struct GroupDeliveries {
   private var receivers: [ClientIdentifier] = []
   /// The number of times that a client left or began to receive.
   private var arrivals = 0
-  /// The identifier of the latest event.
   private var latest: Int64 = 0
-  /// Whether a thread sends.
   private var isSending = false
 
   var hasWaiting: Bool {

@@ -56,7 +56,6 @@ final class RegistrationStore: Sendable {
     return (result, isFirst)
   }
 
-  /// The authorization that was granted on request.
   var authorization: AuthorizationStatus? {
     database?.authorization.flatMap(AuthorizationStatus.init(rawValue:))
   }

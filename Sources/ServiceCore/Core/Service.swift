@@ -17,7 +17,6 @@ package protocol Service: Sendable {
   associatedtype Event: ServiceEvent
   /// A client's registration, which outlives the process.
   associatedtype Registration: Codable, Sendable
-  /// The state of a registration, which outlives the process.
   associatedtype RegistrationState: Codable, Sendable
 
   /// The name under which registrations are stored, which never changes.
@@ -57,10 +56,8 @@ package protocol Service: Sendable {
   mutating func setAuthorization(
     _ status: AuthorizationStatus, into output: inout ServiceOutput<Self>)
 
-  /// Removes a client and its requests; registrations stay.
   mutating func remove(_ client: ClientIdentifier)
 
-  /// Restores the registrations of an earlier process.
   mutating func restore(_ stored: [StoredRegistration<Self>])
 }
 
@@ -119,7 +116,6 @@ package struct ServiceOutput<S: Service>: Sendable {
   }
 
   private(set) var items: [Item] = []
-  /// Whether an event may go to any client.
   private(set) var needsEveryone = false
 
   package mutating func deliver(_ event: S.Event, to client: ClientIdentifier) {
@@ -154,7 +150,6 @@ package struct ServiceOutput<S: Service>: Sendable {
     items.append(.stored(event, group, identifier: identifier, state: state))
   }
 
-  /// Stores a registration, in place of one with the same identifier.
   package mutating func register(
     _ registration: S.Registration, as identifier: String, in group: ClientGroup,
     state: S.RegistrationState?

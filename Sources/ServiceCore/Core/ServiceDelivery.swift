@@ -19,7 +19,6 @@ extension ServiceEvent {
 package final class ServiceDelivery: Sendable {
   package let event: any ServiceEvent
 
-  /// The registration of a stored event.
   let key: Store.Key?
 
   private let client: Client

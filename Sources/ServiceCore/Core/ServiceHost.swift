@@ -55,7 +55,6 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     var rest: ServiceInput<S>?
     /// Whether the source must rest, whatever the demand.
     var isStopped = false
-    /// The reason why the source has ended.
     var end: String?
     var failure: (any Error)?
     /// The time before which availability is not checked again, in nanoseconds of uptime.
@@ -123,11 +122,9 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     }
   }
 
-  /// The reason why the source has ended, as a sentence for people.
   package var end: String? { state.withLock { $0.end } }
   package var failure: (any Error)? { state.withLock { $0.failure } }
 
-  /// Calls a function after earlier output.
   package func afterOutput(_ body: @escaping @Sendable () -> Void) {
     // Without a database, all output has one order.
     if store.isPersistent {
@@ -281,7 +278,6 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     }
   }
 
-  /// Receives once, into the memory of a processed array.
   private func receive(
     from source: Source, _ demand: ServiceDemand<S.Demand>, into used: consuming [S.Input]
   ) throws -> ServiceInput<S> {

@@ -83,7 +83,6 @@ public final class ServiceManager: Sendable {
     var isRefused = false
     /// The status for clients. A refusal by a source is a denial, though other services continue.
     var reported: AuthorizationStatus { isRefused && status.isAuthorized ? .denied : status }
-    /// The status that each client was sent.
     var sent: [ClientIdentifier: AuthorizationStatus] = [:]
     /// The authorization that was granted on request.
     var granted: AuthorizationStatus?
@@ -92,7 +91,6 @@ public final class ServiceManager: Sendable {
     /// The time of the latest check while a source ran, in nanoseconds of uptime.
     var latestCheck: UInt64 = 0
     var isWatching = false
-    /// Cancels the timer of the checks.
     var endWatch: (@Sendable () -> Void)?
   }
 
@@ -210,7 +208,6 @@ public final class ServiceManager: Sendable {
     return ServiceClient(client, of: self)
   }
 
-  /// Removes a client and its requests; registrations stay.
   package func removeClient(_ identifier: ClientIdentifier) {
     let client = state.withLock { state in
       state.sent[identifier] = nil
@@ -227,7 +224,6 @@ public final class ServiceManager: Sendable {
     deliveries.send(to: client.group)
   }
 
-  /// Sets whether a client can receive events; see ``ServiceClient/setReceiving(_:)``.
   func setReceiving(_ isReceiving: Bool, for client: Client) {
     state.withLock { state in
       client.isReceiving = isReceiving
@@ -286,7 +282,6 @@ public final class ServiceManager: Sendable {
     if !presence.isEmpty { store.database?.write(presence.map { .addPresence($0) }) }
   }
 
-  /// The number of events and presence records that the history has lost.
   package var historyDropped: Int {
     (store.database?.droppedEntries ?? 0) + (store.database?.droppedPresence ?? 0)
   }

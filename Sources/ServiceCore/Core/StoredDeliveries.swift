@@ -12,7 +12,6 @@ final class StoredDeliveries: Sendable {
 
   private let store: RegistrationStore
   private let state = Mutex(State())
-  /// The positions that the store has.
   private let settled = Mutex<[ClientGroup: Int64]>([:])
 
   init(_ store: RegistrationStore) { self.store = store }
@@ -36,7 +35,6 @@ final class StoredDeliveries: Sendable {
     }
   }
 
-  /// Stops sending events.
   func close() {
     state.withLock { state in
       state.clients = [:]

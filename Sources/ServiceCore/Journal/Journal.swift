@@ -21,7 +21,6 @@ import Synchronization
 ///   reports that; entries are dropped by no other rule.
 /// - A reader marks the entry through which it needs none any more. The mark outlives the process.
 package final class Journal: Sendable {
-  /// The maximum number of entries in memory.
   package static let maximumEntries = 4096
   /// The maximum length of the records in memory, in bytes.
   package static let maximumBytes = 4 << 20
@@ -64,7 +63,6 @@ package final class Journal: Sendable {
     var sequence: UInt64
   }
 
-  /// An action after an item is written.
   private enum Step {
     case show(JournalEntry)
     case deliver(StoredEvent, DeliveryPause?, UInt64)
@@ -174,7 +172,6 @@ package final class Journal: Sendable {
 
   // MARK: Appending
 
-  /// Appends an event without a registration.
   package func append(_ event: any ServiceEvent) {
     submit([.event(NewEvent(event: event, key: nil))])
   }
@@ -216,7 +213,6 @@ package final class Journal: Sendable {
     }
   }
 
-  /// Encodes and writes items, then passes them on.
   private func append(_ pending: [Pending]) {
     let database = store.database
     var changes: [Store.Change] = []

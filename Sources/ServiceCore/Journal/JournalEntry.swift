@@ -12,7 +12,6 @@ package struct JournalEntry: Sendable {
   package let kind: String
   /// The region; `nil` if the event has none.
   package let region: String?
-  /// The beacon, as `UUID:MAJOR:MINOR`.
   package let beacon: String?
   /// The length of the stay that an exit ended, in seconds.
   package let dwell: Double?

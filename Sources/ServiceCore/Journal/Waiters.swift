@@ -3,7 +3,6 @@ import Synchronization
 
 /// Tasks that wait for a change. Without one, they continue every ``interval`` seconds.
 package final class Waiters: Sendable {
-  /// The seconds after which a waiting task continues without a change.
   package static let interval = 15.0
 
   private struct State {
@@ -24,7 +23,6 @@ package final class Waiters: Sendable {
 
   package var count: Int { state.withLock { $0.waiting.count } }
 
-  /// Resumes every waiting task.
   package func wake() {
     for task in state.withLock({ $0.removeAll() }) { task.resume() }
   }
@@ -66,7 +64,6 @@ package final class Waiters: Sendable {
     return !Task.isCancelled && !state.withLock { $0.isClosed }
   }
 
-  /// Wakes the tasks at each interval, while there are any.
   private func startTimer(_ state: inout State) {
     guard state.timer == nil else { return }
     let timer = DispatchSource.makeTimerSource(queue: .global(qos: .utility))

@@ -65,7 +65,6 @@ struct ClientUpdates {
   init(isAvailable: Bool) { self.isAvailable = isAvailable }
 
   var settings: UpdateSettings? { updates?.settings }
-  /// Whether the client waits for one fix.
   var isRequesting: Bool { request != nil }
   /// Whether updates pause while the receiver rests, and resume when it moves.
   var dependsOnRest: Bool { updates?.settings.pausesAutomatically ?? false }
@@ -206,7 +205,6 @@ struct ClientUpdates {
     }
   }
 
-  /// Reports that updates are paused, after the end of a deferral.
   private mutating func paused() -> [LocationEvent] { setConditions() + [.paused] }
 
   // MARK: Deferral

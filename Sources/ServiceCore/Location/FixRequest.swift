@@ -28,7 +28,6 @@ struct FixRequest {
   let accuracy: AccuracyClass
   /// The seconds from the first known time to the end.
   private let duration: Double
-  /// The answer if no fix comes.
   private let known: Fix?
   private var best: Fix?
   private var isBestRecent = false

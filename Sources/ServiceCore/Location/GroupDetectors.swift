@@ -21,11 +21,9 @@ struct GroupDetectors {
   /// The arrival that was reported last, with its wall-clock time at the report.
   private var arrival: (time: MonotonicTime, wallClockTime: WallClockTime)?
 
-  /// The detector of visits; `nil` while the group does not receive them.
   private(set) var visits: VisitDetector?
   private var changes: Changes?
 
-  /// The rule of significant changes; `nil` while the group does not receive them.
   var changeRule: SignificantChange? { changes?.rule }
 
   /// Returns whether a client started significant changes in this process, and receives them.
@@ -109,7 +107,6 @@ struct GroupDetectors {
 
   // MARK: Restoring
 
-  /// Restores visits in wall-clock time.
   mutating func restore(_ detector: VisitDetector, _ offset: WallClockOffset) {
     visits = detector
     visits?.move(by: offset.nanoseconds)

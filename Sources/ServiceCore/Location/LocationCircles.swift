@@ -18,10 +18,8 @@ struct LocationCircles {
   /// The maximum number of requests that wait for the state of one circle.
   static let maximumRequests = 1024
 
-  /// The circles by their names in the monitor.
   private var circles: [String: Circle] = [:]
   private var monitor = GeofenceMonitor()
-  /// The number of circles so far that were not registered.
   private var requested: UInt64 = 0
   /// The end of the waiting requests for each circle; `nil` before the source's time is known.
   private var limits: [String: MonotonicTime?] = [:]
@@ -175,7 +173,6 @@ struct LocationCircles {
     return name
   }
 
-  /// Ends the requests for states that cannot be determined any more.
   mutating func endRequests(into output: inout Output) {
     for name in limits.keys.sorted() { endRequests(of: name, into: &output) }
   }

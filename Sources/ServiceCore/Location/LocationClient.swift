@@ -43,14 +43,12 @@ package struct LocationClient: Sendable {
 
   package func stopUpdates() { modify { $0.stop() } }
 
-  /// Changes the settings of the updates, if there are any.
   package func changeUpdates(_ settings: UpdateSettings) { modify { $0.change(settings) } }
 
   private func modify(_ change: (inout ClientUpdates) -> [LocationEvent]) {
     update { $0.modify(identifier, into: &$1, change) }
   }
 
-  /// The parts of the service that the client and its group use now.
   package var use: LocationUse {
     host.read { [identifier, client] in $0.use(of: identifier, in: client.group) }
   }

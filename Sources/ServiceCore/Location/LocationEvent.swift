@@ -19,13 +19,11 @@ package enum LocationEvent: ServiceEvent, Hashable {
   /// if the client has stopped its updates.
   case deferralFinished(DeferredUpdatesError?, held: [Fix])
   case significantChange(Fix)
-  /// A visit began or ended.
   case visit(VisitReport)
   /// A monitored circle was entered or left, or its state was determined.
   case circle(CircleEvent)
   /// The answer to a request for a circle's state.
   case circleState(CircularRegion, GeofenceState)
-  /// Monitoring of a circle has started.
   case registered(MonitoredCircle)
   case heading(Heading)
   /// The source's state changed.
@@ -68,7 +66,6 @@ package struct MonitoredCircle: Sendable, Hashable, Codable {
   package init(_ region: CircularRegion) { self.region = region }
 }
 
-/// A change of a monitored circle, with its reason.
 package struct CircleEvent: Sendable, Hashable, Codable {
   package var circle: MonitoredCircle
   package var transition: GeofenceTransition
@@ -88,9 +85,7 @@ package struct CircleSnapshot: Sendable, Hashable, Codable {
 
 /// The parts of the location service that a client and its group use.
 package struct LocationUse: Sendable, Hashable {
-  /// The settings of the client's updates, if there are any.
   package var updates: UpdateSettings?
-  /// Whether the client waits for one fix.
   package var isRequesting = false
   package var headings = false
   package var visits = false
@@ -115,7 +110,6 @@ package struct UpdateSettings: Sendable, Hashable, Codable {
   /// nothing between them. A change of threads costs more than a fix.
   package var takesBatches = false
 
-  /// The maximum number of fixes at once.
   static let batch = 256
 
   package init() {}

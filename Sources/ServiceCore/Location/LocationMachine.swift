@@ -42,7 +42,6 @@ struct LocationMachine: Service {
 
   var isRefused: Bool { status == .denied || status == .restricted }
 
-  /// Whether a source works that the application may use.
   private var isAvailable: Bool { !hasEnded && !isRefused }
 
   func use(of client: ClientIdentifier, in group: ClientGroup) -> LocationUse {
@@ -317,7 +316,6 @@ struct LocationMachine: Service {
   mutating func requestFix(
     _ accuracy: AccuracyClass, for client: ClientIdentifier, into output: inout Output
   ) {
-    // A running request is answered once.
     guard !isRequesting(client) else { return }
     if let refusal = source.currentRefusal {
       return output.deliver(.requestFailed(refusal), to: client)

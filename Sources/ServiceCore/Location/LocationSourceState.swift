@@ -1,7 +1,6 @@
 import Positioning
 import Scanning
 
-/// The state of a location source and its latest fix.
 struct LocationSourceState {
   private var states: [LocationHealth.Subject: LocationHealth] = [:]
   /// Whether the source has rested since it reported ``health``.
@@ -24,7 +23,6 @@ struct LocationSourceState {
 
   var health: LocationHealth? { states[.locations] }
 
-  /// The latest state, if it refuses locations.
   var refusal: LocationHealth? { health.flatMap { $0.refusesLocations ? $0 : nil } }
 
   /// The latest state, if it refuses locations and the source has not rested since.
