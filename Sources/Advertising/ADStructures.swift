@@ -3,14 +3,13 @@ public import Bytes
 /// One AD structure: a type and its data (Core Specification, Vol 3, Part C, §11).
 @usableFromInline
 package struct ADStructure: ~Escapable {
-  /// AD Type, as the Assigned Numbers list it.
   @usableFromInline
   package var type: ADType
-  /// Where the structure's length byte stands in the advertising data.
+  /// The offset of the structure's length byte in the advertising data.
   @usableFromInline
   package var offset: Int
 
-  // Hot loops read the data in place: to cut it out costs more than to look at it.
+  // Hot loops read the data in place, which costs less than making a span of it.
   @usableFromInline
   let bytes: RawSpan
   @usableFromInline
@@ -46,8 +45,9 @@ package struct ADStructure: ~Escapable {
 ///  1 octet   1 octet   Length−1 octets
 /// ```
 ///
-/// A length of zero ends the significant part early; what follows it is not looked at (§11). A length that runs
-/// past the data throws, and the walk is over: nothing shows where the next structure would begin.
+/// A length of zero ends the significant part early; the rest is ignored (§11). A length that runs
+/// past the data throws and ends the walk, because nothing shows where the next structure would
+/// begin.
 @usableFromInline
 package struct ADStructures: ~Escapable {
   @usableFromInline
@@ -59,7 +59,7 @@ package struct ADStructures: ~Escapable {
   @usableFromInline
   let base: Int
 
-  /// Starts at the first structure of some advertising data.
+  /// Starts at the first structure of the data; `base` is added to each offset.
   @inlinable @inline(__always)
   @_lifetime(copy data)
   package init(_ data: RawSpan, base: Int = 0) {
@@ -69,7 +69,7 @@ package struct ADStructures: ~Escapable {
     self.base = base
   }
 
-  /// Starts at the first structure of a report in a packet.
+  /// Starts at the first structure of a report, which must lie within the bytes.
   @inlinable @inline(__always)
   @_lifetime(copy bytes)
   @unsafe
@@ -80,7 +80,7 @@ package struct ADStructures: ~Escapable {
     base = 0 &- report.start
   }
 
-  /// The next structure, or `nil` after the last.
+  /// Returns the next structure, or `nil` after the last.
   ///
   /// - Throws: `ParseError` at the length byte of a structure that runs past the data.
   @inlinable @inline(__always)
@@ -89,13 +89,13 @@ package struct ADStructures: ~Escapable {
   package mutating func next() throws(ParseError) -> ADStructure? {
     let start = position
     guard start < end else { return nil }
-    // Each load and the part lie before an end that was compared with the length.
+    // All reads lie before `end`, which is at most the number of bytes.
     let length = unsafe Int(bytes.littleEndian(UInt8.self, unchecked: start))
-    // Early termination: whatever is left is not significant.
+    // Early termination: the rest is not significant.
     guard length > 0 else { return nil }
     let next = start &+ 1 &+ length
     guard next <= end else {
-      // The walk is over.
+      // Ends the walk.
       position = end
       throw Self.overrun(length, available: end &- start &- 1, at: base &+ start)
     }
@@ -105,7 +105,8 @@ package struct ADStructures: ~Escapable {
       in: bytes, from: start &+ 2, count: length &- 1, offset: base &+ start)
   }
 
-  /// The error for a structure that runs past the data. Out of line, so that the walk stays in registers.
+  /// Returns the error for a structure that runs past the data. Not inlined, so that the walk stays
+  /// in registers.
   @inlinable @inline(never)
   static func overrun(_ length: Int, available: Int, at offset: Int) -> ParseError {
     ParseError(.truncated(needed: length, available: available), at: offset)
@@ -119,23 +120,21 @@ package struct ADType: RawRepresentable, Hashable, Sendable, BitwiseCopyable {
   @usableFromInline
   package var rawValue: UInt8
 
-  /// Keeps any value, known or not.
   @inlinable
   package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// Manufacturer Specific Data: a company identifier and what that company defines.
+  /// Manufacturer Specific Data: a company identifier and data that the company defines.
   @inlinable
   package static var manufacturerSpecificData: ADType { ADType(rawValue: 0xFF) }
   /// Service Data - 16-bit UUID.
   @inlinable
   package static var serviceData16: ADType { ADType(rawValue: 0x16) }
-  /// Flags.
   @inlinable
   package static var flags: ADType { ADType(rawValue: 0x01) }
 }
 
 extension ADType: CustomStringConvertible {
-  /// The name that the Assigned Numbers give, or the value in hexadecimal.
+  /// The name in the Assigned Numbers, or the value in hexadecimal.
   @usableFromInline
   package var description: String {
     switch rawValue {

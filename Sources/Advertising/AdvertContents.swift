@@ -1,30 +1,29 @@
 import Bytes
 
-/// What advertising data states of its sender: a name, a company and services (Bluetooth Supplement to the Core
-/// Specification, Part A, §1). What is malformed is left out.
+/// The sender's name, company and services in advertising data (Supplement to the Bluetooth Core
+/// Specification, Part A, §1).
 package struct AdvertContents: Hashable, Sendable {
-  /// The local name; a complete one where there are both.
+  /// The local name; a complete name takes precedence over a shortened one.
   package private(set) var name: String?
-  /// The company of the manufacturer-specific data. That of an iBeacon is only its format's, and stands where there is no
-  /// other.
+  /// The company of the manufacturer-specific data. An iBeacon's company only marks its format, so
+  /// any other company takes precedence.
   package private(set) var company: UInt16?
-  /// The services, each once, in the order of the data: `FEAA`, `0000FEAA`, or a UUID of 128 bits.
+  /// The services, each once, in the order of the data: `FEAA`, `0000FEAA`, or a 128-bit UUID.
   package private(set) var services: [String] = []
 
-  /// The most services that are kept.
   package static let maximumServices = 16
 
   private var hasCompleteName = false
-  /// Whether the company is that of an iBeacon's format.
+  /// Whether the company is that of an iBeacon frame.
   private var hasFormatCompany = false
 
-  /// Reads advertising data, up to what is malformed.
+  /// Reads advertising data up to the first malformed structure.
   package init(_ data: RawSpan) {
     var walk = ADStructures(data)
     while let structure = try? walk.next() { read(structure) }
   }
 
-  /// Adds what other data of the same sender states: a scan response, or an advert that alternates with others.
+  /// Merges other data of the same sender: a scan response, or an alternating advert.
   package mutating func merge(_ other: AdvertContents) {
     if let name = other.name, other.hasCompleteName || !hasCompleteName {
       (self.name, hasCompleteName) = (name, other.hasCompleteName)
@@ -41,7 +40,7 @@ package struct AdvertContents: Hashable, Sendable {
     case 0x02, 0x03: addServices(data, bytes: 2, count: data.byteCount / 2)
     case 0x04, 0x05: addServices(data, bytes: 4, count: data.byteCount / 4)
     case 0x06, 0x07: addServices(data, bytes: 16, count: data.byteCount / 16)
-    // Service data begins with the service.
+    // Service data begins with the service's UUID.
     case 0x16: addServices(data, bytes: 2, count: 1)
     case 0x20: addServices(data, bytes: 4, count: 1)
     case 0x21: addServices(data, bytes: 16, count: 1)
@@ -73,7 +72,7 @@ package struct AdvertContents: Hashable, Sendable {
     services.append(service)
   }
 
-  /// The text in UTF-8, up to a zero byte; `nil` where it is empty.
+  /// Decodes UTF-8 up to a zero byte; returns `nil` if the text is empty.
   private static func text(_ data: RawSpan) -> String? {
     let bytes = (0..<data.byteCount).map { data.littleEndian(UInt8.self, at: $0) }.prefix {
       $0 != 0
@@ -82,9 +81,9 @@ package struct AdvertContents: Hashable, Sendable {
   }
 }
 
-/// The company that a number stands for (Bluetooth Assigned Numbers, §7): those that are met often.
+/// The names of companies that are common on air (Bluetooth Assigned Numbers, §7).
 package enum CompanyName {
-  /// The name of a company; `nil` where the number is not in the table.
+  /// Returns the name of a company, or `nil` if it is not in the table.
   package static func of(_ company: UInt16) -> String? { names[company] }
 
   private static let names: [UInt16: String] = [

@@ -1,10 +1,10 @@
 import Bytes
 
-/// What a report says beside its data, and where that stands in a packet. It holds no bytes, so that hot
-/// loops keep it in registers.
+/// The fields of a report and the position of its data in a packet. It holds no bytes, so hot loops
+/// keep it in registers.
 @usableFromInline
 package struct AdvertisingReportFields: BitwiseCopyable {
-  /// Where the AD structures begin and end.
+  /// The bounds of the AD structures in the packet.
   @usableFromInline
   let start, end: Int
   @usableFromInline
@@ -16,7 +16,7 @@ package struct AdvertisingReportFields: BitwiseCopyable {
   @usableFromInline
   package var rssi: Int8?
 
-  /// Makes the fields of a report whose data's end the caller has compared with the packet's.
+  /// Creates the fields; the caller has checked that `end` lies within the packet.
   @inlinable @inline(__always)
   @unsafe
   package init(
@@ -29,8 +29,7 @@ package struct AdvertisingReportFields: BitwiseCopyable {
   }
 }
 
-/// One advertising report or advertising-channel PDU, as the controller or the sniffer received it:
-/// the value that every source of packets hands on.
+/// An advertising report or advertising-channel PDU, as a controller or a sniffer received it.
 @usableFromInline
 package struct AdvertisingReport: ~Escapable {
   private let bytes: RawSpan
@@ -49,7 +48,7 @@ package struct AdvertisingReport: ~Escapable {
         eventType: eventType, rssi: rssi))
   }
 
-  /// Makes a report that was found in a packet.
+  /// Creates a report from its fields, whose bounds must lie within the bytes.
   @usableFromInline
   @_lifetime(copy bytes)
   @unsafe
@@ -57,71 +56,60 @@ package struct AdvertisingReport: ~Escapable {
     (self.bytes, self.fields) = (bytes, fields)
   }
 
-  /// The AD structures, raw. See ``ADStructures``.
+  /// The raw AD structures, which ``ADStructures`` walks.
   @usableFromInline
   package var data: RawSpan {
     @_lifetime(copy self)
     get { unsafe bytes.part(unchecked: fields.start, count: fields.end &- fields.start) }
   }
-  /// The sender. Zero where ``addressType`` is ``AddressType/anonymous``.
+  /// The sender's address; zero if ``addressType`` is ``AddressType/anonymous``.
   @usableFromInline
   package var address: BluetoothAddress { fields.address }
-  /// What kind of address that is.
   @usableFromInline
   package var addressType: AddressType { fields.addressType }
-  /// What kind of advertising event it belongs to.
   @usableFromInline
   package var eventType: AdvertisingEventType { fields.eventType }
-  /// Received signal strength in dBm, −127 to +20; `nil` where the source did not measure it.
+  /// The received signal strength in dBm, −127 to +20; `nil` if the source did not measure it.
   @usableFromInline
   package var rssi: Int8? { fields.rssi }
 
-  /// Turns HCI's RSSI field into an optional: 127 means "not available", and what lies outside −127
-  /// to +20 is reserved (Core Specification, Vol 4, Part E, §7.7.65.2).
+  /// Returns the signal strength in HCI's RSSI field: `nil` for 127 (not available) and for the
+  /// reserved values outside −127 to +20 (Core Specification, Vol 4, Part E, §7.7.65.2).
   @inlinable
   package static func rssi(hci value: Int8) -> Int8? { value > 20 || value == .min ? nil : value }
 }
 
-/// The bits of Event_Type in an LE Extended Advertising Report (Core Specification, Vol 4, Part E, §7.7.65.13).
-/// Legacy reports and link-layer PDUs are given the bits that the same table names for them.
+/// The Event_Type bits of an LE Extended Advertising Report (Core Specification, Vol 4, Part E,
+/// §7.7.65.13). Legacy reports and link-layer PDUs get the bits that the same table lists for them.
 @usableFromInline
 package struct AdvertisingEventType: OptionSet, Hashable, Sendable, BitwiseCopyable {
-  /// The bits on the wire.
   @usableFromInline
   package var rawValue: UInt16
 
   @inlinable
   package init(rawValue: UInt16) { self.rawValue = rawValue }
 
-  /// A central may connect.
   @inlinable
   package static var connectable: AdvertisingEventType { AdvertisingEventType(rawValue: 1 << 0) }
-  /// A scanner may ask for more.
   @inlinable
   package static var scannable: AdvertisingEventType { AdvertisingEventType(rawValue: 1 << 1) }
-  /// Meant for one peer.
+  /// Addressed to one peer.
   @inlinable
   package static var directed: AdvertisingEventType { AdvertisingEventType(rawValue: 1 << 2) }
-  /// The answer to a scan request.
   @inlinable
   package static var scanResponse: AdvertisingEventType { AdvertisingEventType(rawValue: 1 << 3) }
-  /// Sent in a legacy PDU.
   @inlinable
   package static var legacy: AdvertisingEventType { AdvertisingEventType(rawValue: 1 << 4) }
 
-  /// ADV_IND.
   @inlinable
   package static var advInd: AdvertisingEventType { [.legacy, .connectable, .scannable] }
-  /// ADV_DIRECT_IND.
   @inlinable
   package static var advDirectInd: AdvertisingEventType { [.legacy, .connectable, .directed] }
-  /// ADV_SCAN_IND.
   @inlinable
   package static var advScanInd: AdvertisingEventType { [.legacy, .scannable] }
-  /// ADV_NONCONN_IND.
   @inlinable
   package static var advNonconnInd: AdvertisingEventType { [.legacy] }
-  /// SCAN_RSP; whether the advertiser is connectable is not known from the PDU alone.
+  /// SCAN_RSP. The PDU alone does not show whether the advertiser is connectable.
   @inlinable
   package static var scanRsp: AdvertisingEventType { [.legacy, .scannable, .scanResponse] }
 }

@@ -1,18 +1,18 @@
 import Bytes
 
 /// An AltBeacon frame: manufacturer-specific data of any company with the code 0xBEAC (AltBeacon
-/// Protocol Specification 1.0). Named for the engineer; not ranged.
+/// Protocol Specification 1.0). It is shown, but not ranged.
 package struct AltBeacon: Hashable, Sendable {
-  /// The first 20 bytes of the identifier, which by custom are read as an iBeacon's.
+  /// The first 20 bytes of the identifier, read as an iBeacon's identity by convention.
   package var identity: BeaconIdentity
-  /// Reference RSSI in dBm at 1 m.
+  /// The reference RSSI in dBm at 1 m.
   package var measuredPower: Int8
-  /// The manufacturer's own byte; `nil` where a frame is one byte short, which senders in the field are.
+  /// The manufacturer's own byte; `nil` in frames that are one byte short, as some senders make
+  /// them.
   package var manufacturerReserved: UInt8?
 
-  /// Reads manufacturer-specific data from the company identifier on.
-  ///
-  /// - Returns: `nil` where it is another message.
+  /// Reads manufacturer-specific data from the company identifier on; returns `nil` for another
+  /// message.
   package static func read(manufacturerData data: RawSpan) -> Self? {
     var cursor = ByteCursor(data)
     do throws(ParseError) {

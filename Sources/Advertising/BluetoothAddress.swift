@@ -3,23 +3,23 @@ public import Bytes
 /// A 48-bit Bluetooth device address, BD_ADDR (Core Specification, Vol 2, Part B, §1.2).
 @frozen
 public struct BluetoothAddress: Hashable, Sendable, BitwiseCopyable {
-  /// The address in the low 48 bits, the first written octet the most significant.
+  /// The address in the low 48 bits; the first written octet is the most significant.
   public var rawValue: UInt64
 
-  /// Makes an address from its 48 bits; higher bits are dropped.
+  /// Creates an address from its 48 bits; higher bits are dropped.
   @inlinable
   public init(rawValue: UInt64) { self.rawValue = rawValue & 0xFFFF_FFFF_FFFF }
 }
 
 extension BluetoothAddress {
-  /// Reads an address as packets carry it: six octets, the least significant first.
+  /// Reads an address in packet order: six octets, the least significant first.
   @inlinable @inline(__always)
   package init(parsing cursor: inout ByteCursor) throws(ParseError) {
     let low = UInt64(try cursor.readLittleEndian(UInt32.self))
     self.init(rawValue: UInt64(try cursor.readLittleEndian(UInt16.self)) << 32 | low)
   }
 
-  /// The address at an offset, for hot loops that have compared its end with the length.
+  /// Reads the address at an offset; the caller has checked that its octets lie within the bytes.
   @inlinable @inline(__always)
   @unsafe
   package init(littleEndian bytes: RawSpan, unchecked offset: Int) {
@@ -28,14 +28,14 @@ extension BluetoothAddress {
     self.init(rawValue: high << 32 | low)
   }
 
-  /// The address as packets carry it.
+  /// The address in packet order.
   package var littleEndianBytes: [UInt8] {
     (0..<6).map { UInt8(truncatingIfNeeded: rawValue >> (8 * $0)) }
   }
 }
 
 extension BluetoothAddress: LosslessStringConvertible {
-  /// Reads `AA:BB:CC:DD:EE:FF`, digits of either case.
+  /// Parses `AA:BB:CC:DD:EE:FF`, with digits of either case.
   public init?(_ description: String) {
     let octets = description.split(separator: ":", omittingEmptySubsequences: false)
     guard octets.count == 6 else { return nil }
@@ -49,7 +49,7 @@ extension BluetoothAddress: LosslessStringConvertible {
     self.init(rawValue: value)
   }
 
-  /// `AA:BB:CC:DD:EE:FF`, in upper case.
+  /// The address as `AA:BB:CC:DD:EE:FF`, in upper case.
   public var description: String {
     var text = ""
     text.reserveCapacity(17)
@@ -71,13 +71,14 @@ extension BluetoothAddress: Codable {
   public func encode(to encoder: any Encoder) throws { try encodeText(to: encoder) }
 }
 
-/// What kind of address an advertiser used (Core Specification, Vol 4, Part E, §7.7.65.13: Address_Type).
+/// The kind of an advertiser's address (Core Specification, Vol 4, Part E, §7.7.65.13:
+/// Address_Type).
 @frozen
 public struct AddressType: RawRepresentable, Hashable, Sendable, Codable, BitwiseCopyable {
   /// The value on the wire.
   public var rawValue: UInt8
 
-  /// Keeps any value, known or not.
+  /// Creates a type from any value, known or not.
   @inlinable
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
@@ -87,10 +88,10 @@ public struct AddressType: RawRepresentable, Hashable, Sendable, Codable, Bitwis
   /// A random device address: static or private.
   @inlinable
   public static var random: AddressType { AddressType(rawValue: 0x01) }
-  /// A public identity address, which the controller resolved from a private one.
+  /// A public identity address that the controller resolved from a private one.
   @inlinable
   public static var publicIdentity: AddressType { AddressType(rawValue: 0x02) }
-  /// A random static identity address, which the controller resolved from a private one.
+  /// A random static identity address that the controller resolved from a private one.
   @inlinable
   public static var randomIdentity: AddressType { AddressType(rawValue: 0x03) }
   /// The advertiser gave no address.

@@ -1,27 +1,26 @@
 package import Bytes
 
-/// An Eddystone frame: service data of the 16-bit UUID 0xFEAA, as Google's Eddystone protocol specification defines
-/// it. beaconscan names these so that an engineer sees what else is on air; it does not range them.
+/// An Eddystone frame: service data of the 16-bit UUID 0xFEAA, as Google's Eddystone protocol
+/// specification defines it. It is shown, but not ranged.
 package enum Eddystone: Hashable, Sendable {
   /// Eddystone-UID: power at 0 m in dBm, a 10-byte namespace and a 6-byte instance, in hexadecimal.
   case uid(txPower: Int8, namespace: String, instance: String)
-  /// Eddystone-URL: power at 0 m in dBm, and the address expanded.
+  /// Eddystone-URL: power at 0 m in dBm, and the expanded address.
   case url(txPower: Int8, url: String)
-  /// Eddystone-TLM, version 0: battery in mV, temperature in °C (`nil` where not supported), adverts
-  /// since power-up, and seconds since power-up.
+  /// Eddystone-TLM, version 0: battery in mV, temperature in °C (`nil` if unsupported), and adverts
+  /// and seconds since power-up.
   case telemetry(voltage: UInt16, temperature: Double?, adverts: UInt32, uptime: Double)
-  /// Eddystone-TLM of another version: encrypted, or not known.
+  /// Eddystone-TLM of another version: encrypted or unknown.
   case otherTelemetry(version: UInt8)
   /// Eddystone-EID: power at 0 m in dBm, and the ephemeral identifier in hexadecimal.
   case eid(txPower: Int8, identifier: String)
 
-  /// The 16-bit UUID of the service.
   package static let serviceUUID: UInt16 = 0xFEAA
 
-  /// Reads service data from the 16-bit UUID on.
+  /// Reads service data from the 16-bit UUID on; returns `nil` for another service or an unknown
+  /// frame type.
   ///
-  /// - Returns: `nil` where the UUID is another service's or the frame's type is not known.
-  /// - Throws: `ParseError` where the frame is too short for its type.
+  /// - Throws: `ParseError` if the frame is too short for its type or its URL is invalid.
   package static func read(serviceData data: RawSpan, base: Int = 0) throws(ParseError) -> Self? {
     var cursor = ByteCursor(data, base: base)
     guard cursor.remaining >= 3, try cursor.readLittleEndian(UInt16.self) == serviceUUID else {

@@ -12,14 +12,14 @@ public import Bytes
 /// ```
 @frozen
 public struct IBeacon: Hashable, Sendable, BitwiseCopyable {
-  /// Which beacon it is.
+  /// The beacon's identity.
   public var identity: BeaconIdentity
-  /// The signal strength in dBm that the beacon states is measured 1 m away, however absurd.
+  /// The signal strength at 1 m in dBm that the beacon states, even if it is implausible.
   public var measuredPower: Int8
-  /// Whether one more byte than the 25 followed, as some makers append for the battery's charge.
+  /// Whether one byte follows the 25, which some makers append for the battery's charge.
   public var hasTrailingByte: Bool
 
-  /// Makes a frame.
+  /// Creates a frame.
   @inlinable
   public init(identity: BeaconIdentity, measuredPower: Int8, hasTrailingByte: Bool = false) {
     self.identity = identity
@@ -27,31 +27,30 @@ public struct IBeacon: Hashable, Sendable, BitwiseCopyable {
     self.hasTrailingByte = hasTrailingByte
   }
 
-  /// Company identifier 0x004C (Apple), beacon type 0x02 and length 0x15, as they stand on the wire.
+  /// The company identifier 0x004C (Apple), the beacon type 0x02 and the length 0x15, as on the
+  /// wire.
   @inlinable
   static var prefix: UInt32 { 0x1502_004C }  // little-endian
 
-  /// How many bytes of manufacturer-specific data a frame has, the company identifier included.
+  /// The length of a frame's manufacturer-specific data in bytes, with the company identifier.
   @inlinable
   public static var byteCount: Int { 25 }
 }
 
 extension IBeacon {
-  /// What manufacturer-specific data turned out to be.
+  /// The result of reading manufacturer-specific data.
   @usableFromInline
   package enum Reading: Hashable, Sendable, BitwiseCopyable {
-    /// An iBeacon frame.
     case frame(IBeacon)
-    /// Some other message, of Apple or of another company.
+    /// A different message, from Apple or another company.
     case other
-    /// Apple's beacon type, but of a length that is not an iBeacon's.
+    /// Apple's beacon type with a length that is not an iBeacon's.
     case malformed
   }
 
-  /// Reads manufacturer-specific data.
-  ///
-  /// Exactly 25 bytes are an iBeacon, and 26: receivers in the field take one appended byte, and a
-  /// kiosk should see such a beacon. Fewer or more, or another length byte after the type, are not.
+  /// Reads manufacturer-specific data of 25 bytes, or of 26, because other receivers accept one
+  /// appended byte and a kiosk should see such a beacon. Any other length is malformed, as is
+  /// another length byte after the type.
   @inlinable @inline(__always)
   package static func read(manufacturerData data: RawSpan) -> Reading {
     unsafe read(data, from: 0, count: data.byteCount)
@@ -63,12 +62,12 @@ extension IBeacon {
     unsafe read(structure.bytes, from: structure.start, count: structure.count)
   }
 
-  /// Reads bytes that the caller has compared with the length.
+  /// Reads bytes whose bounds the caller has checked.
   @inlinable @inline(__always)
   @unsafe
   static func read(_ data: RawSpan, from start: Int, count: Int) -> Reading {
     guard count >= 4 else { return .other }
-    // Every load lies inside a length that was compared.
+    // Each load lies within a count that was checked.
     let word = unsafe data.littleEndian(UInt32.self, unchecked: start)
     guard word == prefix, count >= byteCount, count <= byteCount &+ 1 else {
       return word & 0x00FF_FFFF == prefix & 0x00FF_FFFF ? .malformed : .other
@@ -103,7 +102,7 @@ extension IBeacon {
     return bytes
   }
 
-  /// The whole advert as Apple's specification has it: Flags, then the frame. 30 bytes.
+  /// The whole advert in Apple's specification: Flags, then the frame; 30 bytes.
   @usableFromInline
   package var advertisingData: [UInt8] {
     // LE General Discoverable Mode, BR/EDR Not Supported.
@@ -111,13 +110,13 @@ extension IBeacon {
   }
 }
 
-/// The iBeacon frames among the AD structures of one report, and what is refused on the way to them.
+/// An iterator over the iBeacon frames and the malformed structures of one report.
 @usableFromInline
 package struct IBeaconFrames: ~Escapable {
   @usableFromInline
   var structures: ADStructures
 
-  /// Starts at the first structure of a report in a packet.
+  /// Starts at the first structure of a report, which must lie within the bytes.
   @inlinable @inline(__always)
   @_lifetime(copy bytes)
   @unsafe
@@ -125,7 +124,7 @@ package struct IBeaconFrames: ~Escapable {
     structures = unsafe ADStructures(bytes, report)
   }
 
-  /// Returns the next frame, or the next refusal; `nil` after the last structure.
+  /// Returns the next frame or refusal, or `nil` after the last structure.
   @inlinable @inline(__always)
   @_lifetime(self: copy self)
   package mutating func next() -> Result<IBeacon, Refusal>? {

@@ -1,14 +1,13 @@
-/// A beacon's 128-bit proximity UUID, in two words so that it is compared and hashed quickly.
-///
-/// It is not Foundation's `UUID` because every layer below the manager works without Foundation.
+/// A beacon's 128-bit proximity UUID, in two words for fast comparison and hashing. It is not
+/// Foundation's `UUID`, because every layer below the manager works without Foundation.
 @frozen
 public struct ProximityUUID: Hashable, Sendable, BitwiseCopyable {
-  /// Octets 0 to 7, the first the most significant.
+  /// Octets 0 to 7; the first is the most significant.
   public var high: UInt64
   /// Octets 8 to 15.
   public var low: UInt64
 
-  /// Makes a UUID from its two halves.
+  /// Creates a UUID from its two halves.
   @inlinable
   public init(high: UInt64, low: UInt64) {
     self.high = high
@@ -17,7 +16,7 @@ public struct ProximityUUID: Hashable, Sendable, BitwiseCopyable {
 }
 
 extension ProximityUUID: Comparable {
-  /// Orders as the written form does.
+  /// Orders UUIDs as their text forms.
   @inlinable
   public static func < (left: Self, right: Self) -> Bool {
     (left.high, left.low) < (right.high, right.low)
@@ -25,8 +24,8 @@ extension ProximityUUID: Comparable {
 }
 
 extension ProximityUUID: LosslessStringConvertible {
-  /// Reads 32 hexadecimal digits of either case: in the form of RFC 9562 (8-4-4-4-12), in braces, or with dashes and
-  /// spaces anywhere between them, as tools and data sheets write them.
+  /// Parses 32 hexadecimal digits of either case: in the form of RFC 9562 (8-4-4-4-12), in braces,
+  /// or with dashes and spaces anywhere, as tools and data sheets write them.
   public init?(_ description: String) {
     var text = description.utf8[...]
     if text.first == UInt8(ascii: "{"), text.last == UInt8(ascii: "}") {
@@ -45,7 +44,7 @@ extension ProximityUUID: LosslessStringConvertible {
     self.init(high: words[0], low: words[1])
   }
 
-  /// The form of RFC 9562 in upper case, as Core Location writes it.
+  /// The text form of RFC 9562 in upper case, as Core Location writes it.
   public var description: String {
     // 36 bytes of ASCII, each written once below.
     unsafe String(unsafeUninitializedCapacity: 36) { text in
@@ -76,14 +75,14 @@ extension ProximityUUID: Codable {
 /// The identity of an iBeacon: proximity UUID, major and minor.
 @frozen
 public struct BeaconIdentity: Hashable, Sendable, Codable, BitwiseCopyable {
-  /// Whose beacon it is.
+  /// The UUID, which identifies the beacon's owner.
   public var uuid: ProximityUUID
-  /// The group that its owner put it in.
+  /// The group that the owner assigned.
   public var major: UInt16
-  /// Its number in the group.
+  /// The number in the group.
   public var minor: UInt16
 
-  /// Makes an identity.
+  /// Creates an identity.
   @inlinable
   public init(uuid: ProximityUUID, major: UInt16, minor: UInt16) {
     self.uuid = uuid
@@ -102,6 +101,6 @@ extension BeaconIdentity: Comparable {
 }
 
 extension BeaconIdentity: CustomStringConvertible {
-  /// For example `E2C56DB5-DFFB-48D2-B060-D0F5A71096E0:1:2`.
+  /// The text form, for example `E2C56DB5-DFFB-48D2-B060-D0F5A71096E0:1:2`.
   public var description: String { "\(uuid):\(major):\(minor)" }
 }

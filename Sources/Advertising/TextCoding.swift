@@ -1,7 +1,6 @@
-// Coding of values as their text form, for the types whose text is what people read and write.
+// Coding of values as text, for the types whose text people read and write.
 
 extension LosslessStringConvertible {
-  /// Decodes the text form.
   package init(textFrom decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     let text = try container.decode(String.self)
@@ -12,7 +11,6 @@ extension LosslessStringConvertible {
     self = value
   }
 
-  /// Encodes the text form.
   package func encodeText(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(description)
