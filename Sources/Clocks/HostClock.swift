@@ -1,12 +1,10 @@
 import Glibc
 
 extension MonotonicTime {
-  /// The time of the monotonic clock.
   package static var now: MonotonicTime { MonotonicTime(nanoseconds: time(CLOCK_MONOTONIC)) }
 }
 
 extension WallClockTime {
-  /// The time of the wall clock.
   package static var now: WallClockTime { WallClockTime(nanoseconds: time(CLOCK_REALTIME)) }
 }
 

@@ -1,29 +1,27 @@
-/// A moment in nanoseconds on the line of one clock, from about 292 years before that line's origin to
-/// 292 years after it.
+/// A moment in nanoseconds on the line of one clock, within about 292 years of the line's origin.
 ///
-/// ``MonotonicTime`` and ``WallClockTime`` are its two kinds, which the compiler keeps apart: a
-/// ``WallClockOffset`` leads from one to the other. Arithmetic saturates, so no recorded number traps.
+/// Its two kinds are ``MonotonicTime`` and ``WallClockTime``; a ``WallClockOffset`` converts
+/// between them. Arithmetic saturates, so no recorded number traps.
 @frozen
 public struct Moment<Clock>: Hashable, Sendable, BitwiseCopyable {
-  /// Nanoseconds since the line's origin; negative before it.
+  /// The nanoseconds since the line's origin; negative before it.
   public var nanoseconds: Int64
 
   /// Creates a moment.
   @inlinable
   public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
-  /// The number of nanoseconds in a second.
   @inlinable
   package static var nanosecondsPerSecond: Int64 { 1_000_000_000 }
 
-  /// Returns the moment that lies `nanoseconds` later (earlier, if negative).
+  /// Returns the moment that is `nanoseconds` later, or earlier if negative.
   @inlinable
   public func advanced(by nanoseconds: Int64) -> Self {
     let sum = self.nanoseconds.addingReportingOverflow(nanoseconds)
     return Self(nanoseconds: sum.overflow ? (nanoseconds > 0 ? .max : .min) : sum.partialValue)
   }
 
-  /// Returns the moment that lies so many seconds later; it saturates at 100 years.
+  /// Returns the moment that is `seconds` later; the distance saturates at about 100 years.
   package func advanced(bySeconds seconds: Double) -> Self {
     advanced(by: Int64(max(-3.2e9, min(3.2e9, seconds)) * 1e9))
   }
@@ -47,31 +45,32 @@ extension Moment: Comparable {
 }
 
 extension Moment: Codable {
-  /// Reads the nanoseconds since the line's origin.
+  /// Decodes the nanoseconds since the line's origin.
   public init(from decoder: any Decoder) throws {
     self.init(nanoseconds: try decoder.singleValueContainer().decode(Int64.self))
   }
 
-  /// Writes the nanoseconds since the line's origin.
+  /// Encodes the nanoseconds since the line's origin.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(nanoseconds)
   }
 }
 
-/// The line on which all logic runs: it never goes back. Live it is the kernel's monotonic clock; in a
-/// replay it is the recorded time, which stands still where the recording's clock was set back.
+/// The time line on which all logic runs; it never goes back. Live it is the kernel's monotonic
+/// clock; in a replay it is the recorded time, which stops where the recording's clock was set
+/// back.
 @frozen
 public enum MonotonicLine {}
 
-/// The line of calendars: UTC without leap seconds. It jumps when a host's clock is set.
+/// The time line of the calendar: UTC without leap seconds. It jumps when a host's clock is set.
 @frozen
 public enum WallClockLine {}
 
-/// A moment of the line on which all logic runs.
+/// A moment on the time line on which all logic runs.
 public typealias MonotonicTime = Moment<MonotonicLine>
 
-/// A moment of the calendar, in nanoseconds since 1970-01-01T00:00:00Z: for people and for files.
+/// A moment of the calendar in nanoseconds since 1970-01-01T00:00:00Z, for people and files.
 public typealias WallClockTime = Moment<WallClockLine>
 
 /// The distance from monotonic time to wall-clock time.
@@ -91,7 +90,7 @@ public struct WallClockOffset: Hashable, Sendable, BitwiseCopyable, Codable {
     self.init(nanoseconds: distance)
   }
 
-  /// The offset of two lines that are the same.
+  /// The offset where both lines are the same.
   @inlinable
   package static var zero: Self { Self(nanoseconds: 0) }
 }
@@ -113,13 +112,13 @@ extension WallClockTime {
 }
 
 extension WallClockTime: CustomStringConvertible {
-  /// RFC 3339 in UTC, cut to microseconds: `2026-01-01T00:00:00.000000Z`.
+  /// The RFC 3339 form in UTC, truncated to microseconds: `2026-01-01T00:00:00.000000Z`.
   public var description: String {
     // 27 bytes of ASCII, each written once.
     unsafe String(unsafeUninitializedCapacity: 27) { unsafe write(rfc3339: $0) }
   }
 
-  /// Writes the 27 bytes of the RFC 3339 form.
+  /// Writes the RFC 3339 form into a buffer of at least 27 bytes, and returns their number, 27.
   @unsafe
   package func write(rfc3339 text: UnsafeMutableBufferPointer<UInt8>) -> Int {
     func put(_ value: Int64, digits: Int, at start: Int) {
@@ -155,7 +154,7 @@ private func floorDivide(_ value: Int64, _ divisor: Int64) -> (quotient: Int64, 
   return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
 }
 
-/// A day of the Gregorian calendar, by Howard Hinnant's `civil_from_days`
+/// A date of the Gregorian calendar, computed by Howard Hinnant's `civil_from_days`
 /// (<https://howardhinnant.github.io/date_algorithms.html>).
 private struct CivilDate {
   var year: Int64

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// A thread that works until it is asked to stop, and whose end is waited for only so long.
+/// A thread that works until it is asked to stop. The wait for its end has a time limit.
 package final class WorkerThread: Sendable {
   private struct State {
     var isStarted = false
@@ -10,7 +10,7 @@ package final class WorkerThread: Sendable {
   }
 
   private let state = Mutex(State())
-  /// Ends a wait of the thread: sent when it has work, and when it is to stop.
+  /// The signal that ends the thread's wait: sent when it has work and when it is to stop.
   package let wake = WakeSignal()
   private let ended = WakeSignal()
 
@@ -19,9 +19,8 @@ package final class WorkerThread: Sendable {
   /// Whether the thread was asked to stop.
   package var isStopping: Bool { state.withLock { $0.isStopping } }
 
-  /// Starts the thread, once, and not after a request to stop.
-  ///
-  /// - Returns: `false` where no thread can be started.
+  /// Starts the thread; does nothing if it was started before or was asked to stop. Returns `false`
+  /// only if no thread can be started.
   package func start(_ body: @escaping @Sendable () -> Void) -> Bool {
     let isFirst = state.withLock { state in
       defer { state.isStarted = true }
@@ -41,13 +40,13 @@ package final class WorkerThread: Sendable {
     ended.send()
   }
 
-  /// Asks the thread to stop.
   package func requestStop() {
     state.withLock { $0.isStopping = true }
     wake.send()
   }
 
-  /// Waits until the thread has ended, or for a number of seconds. One caller at a time may wait.
+  /// Waits until the thread has ended, at most the given seconds. Only one caller may wait at a
+  /// time.
   package func waitForEnd(seconds: Double) {
     let deadline = MonotonicTime.now.advanced(bySeconds: seconds)
     while state.withLock({ $0.isStarted && !$0.hasEnded }) {
@@ -58,9 +57,7 @@ package final class WorkerThread: Sendable {
   }
 }
 
-/// Runs a body on a thread of its own, which takes no signals.
-///
-/// - Returns: Whether there is such a thread.
+/// Runs a body on a new thread that takes no signals; returns whether the thread was started.
 private func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
   final class Body {
     let run: @Sendable () -> Void
@@ -68,13 +65,13 @@ private func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
   }
   var all = sigset_t()
   var before = sigset_t()
-  // The sets outlive the calls. A thread inherits what the one that starts it blocks.
+  // The sets outlive the calls. A new thread inherits its creator's signal mask.
   unsafe sigfillset(&all)
   unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
   defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
   let argument = unsafe Unmanaged.passRetained(Body(body))
   var thread = pthread_t()
-  // The thread takes over the reference that it is given; without a thread, it is released here.
+  // The thread takes over the retained reference; without a thread, it is released here.
   let status = unsafe pthread_create(
     &thread, nil,
     { argument in
