@@ -1,27 +1,28 @@
 package import Clocks
 import Synchronization
 
-/// The choice among several sources of one kind, and the reception from the one that was chosen.
+/// A choice among several sources of one kind, and reception from the chosen one.
 ///
-/// The owner says which source is used at first and which one in place of another. A source is left where it reports a fault for
-/// ``Rules/patience``, or has no input for too long, and another one can be used. While a source that is not the best is
-/// used, ``Rules/retry`` says how often the better ones are looked at: one that was left and had no input since is used again
-/// only after that time, doubled each time, up to an hour.
+/// The owner decides which source comes first and which one replaces another. A source is left if
+/// it reports a fault for ``Rules/patience``, or delivers no input for too long, and another one
+/// can be used. While a source other than the best is in use, ``Rules/retry`` sets how often better
+/// ones are checked: a source that was left and has delivered nothing since is used again only
+/// after that time, which doubles each time, up to an hour.
 ///
-/// A source that is left rests, and one that is chosen has rested, so it reports its state anew: the client knows the state of
-/// what receives, whichever that is.
+/// A source that is left rests, so a chosen source reports its state anew, and the client always
+/// knows the state of the source in use.
 package final class Alternatives<Input: Sendable, Demand: Sendable, Health: SourceHealth>: Sendable
 {
   package typealias Member = any Source<Input, Demand, Health>
 
-  /// A source that is used, and why.
+  /// A chosen source, and the reason for the choice.
   package struct Choice: Hashable, Sendable {
-    /// Its index; `nil` for none.
+    /// The index of the source; `nil` for none.
     package var index: Int?
-    /// The reason, as the owner words it.
+    /// The reason, in the owner's words.
     package var reason: String
 
-    /// Whether there is none because one refuses this process.
+    /// Whether no source is chosen because one refuses this process.
     package var isRefused = false
 
     package init(_ index: Int?, reason: String, isRefused: Bool = false) {
@@ -31,20 +32,20 @@ package final class Alternatives<Input: Sendable, Demand: Sendable, Health: Sour
     }
   }
 
-  /// When a source is left, and when it is used again. Times are in nanoseconds.
+  /// The rules for leaving a source and using it again. Times are in nanoseconds.
   package struct Rules: Sendable {
-    /// How long a fault lasts until the source is left.
+    /// The duration of a fault after which the source is left.
     package var patience: Int64
-    /// How often another source is looked for in place of one with a fault.
+    /// The interval between searches for a replacement of the source in use.
     package var search: Int64
-    /// How often better sources are looked at, and how long one that was left is not used at least; `nil` for never: what is
-    /// used stays in use until the client rests.
+    /// The interval between checks of better sources, and the shortest time before a source that
+    /// was left is used again. With `nil`, a source stays in use until the client rests.
     package var retry: Int64?
-    /// Whether a state is of the inputs that matter here.
+    /// Returns whether a state concerns the inputs that matter here.
     package var concerns: @Sendable (Health) -> Bool = { _ in true }
-    /// Whether an input matters here.
+    /// Returns whether an input matters here.
     package var counts: @Sendable (Input) -> Bool = { _ in true }
-    /// How long after the latest input a source in some state has had none for too long; `nil` where it need not have any.
+    /// Returns the time without input after which a source is left; `nil` if it need not have any.
     package var silence: @Sendable (Demand, _ health: Health?, _ hasInput: Bool) -> Int64? = {
       _, _, _ in nil
     }
@@ -55,7 +56,7 @@ package final class Alternatives<Input: Sendable, Demand: Sendable, Health: Sour
   }
 
   private static var longestRetry: Int64 { 3600 * MonotonicTime.nanosecondsPerSecond }
-  /// How often a source is looked for where there is none.
+  /// The interval between searches while no source is chosen.
   private static var pause: Int64 { MonotonicTime.nanosecondsPerSecond }
 
   private let sources: [Member]
@@ -67,23 +68,22 @@ package final class Alternatives<Input: Sendable, Demand: Sendable, Health: Sour
   private let wakeSignal = WakeSignal()
   private let state: Mutex<State>
 
-  /// What is known of the sources.
   private struct State {
     var choice: Choice?
-    /// Whether another one is to be chosen.
+    /// Whether another source must be chosen.
     var isLeft = false
-    /// When the source was chosen, or delivered its latest input.
+    /// The time at which the source was chosen or delivered its latest input.
     var latest = MonotonicTime(nanoseconds: 0)
-    /// Whether that was an input.
+    /// Whether the source has delivered an input.
     var hasInput = false
-    /// The state that the source reported last, and since when that is a fault.
+    /// The state that the source reported last, and the start of its fault.
     var health: Health?
     var faultSince: MonotonicTime?
-    /// When another source is looked for, if this one is to be left.
+    /// The time of the next search for a replacement.
     var nextSearch = MonotonicTime(nanoseconds: 0)
-    /// Why each source was left, and until when it is not used.
+    /// The reason for leaving each source, and the time until which it is not used.
     var left: [Int: (reason: String, until: MonotonicTime, retry: Int64)] = [:]
-    /// When all sources are looked at.
+    /// The time of the next check of all sources.
     var nextLook = MonotonicTime(nanoseconds: 0)
     var began: MonotonicTime?
     var reached: MonotonicTime?
@@ -93,14 +93,10 @@ package final class Alternatives<Input: Sendable, Demand: Sendable, Health: Sour
 
   /// Creates a choice.
   ///
-  /// - Parameters:
-  ///   - sources: The sources.
-  ///   - rules: When a source is left.
-  ///   - clock: The time.
-  ///   - begin: Returns the source to use, of those that were not left, whose reasons it is given; the one that is in use
-  ///     need not be asked.
-  ///   - canReplace: Returns whether another source can be used in place of one.
-  ///   - leaving: Returns why a source is left: because of its state, or, where that is no fault, for want of inputs.
+  /// `begin` returns the source to use, given the reasons of those that were left; it need not
+  /// check the source in use. `canReplace` returns whether another source can be used in place of
+  /// one. `leaving` returns the reason for leaving a source: its faulty state, or a lack of inputs
+  /// if the state is `nil`.
   package init(
     _ sources: [Member], _ rules: Rules, clock: @escaping @Sendable () -> MonotonicTime,
     begin: @escaping @Sendable (_ left: [Int: String], _ current: Int?) -> Choice,
@@ -112,10 +108,10 @@ package final class Alternatives<Input: Sendable, Demand: Sendable, Health: Sour
     state = Mutex(State())
   }
 
-  /// What is used, and why; `nil` before the first choice.
+  /// The current choice; `nil` before the first one.
   package var choice: Choice? { state.withLock { $0.choice } }
 
-  /// Receives from the source that is chosen. What the progress says of the choice itself, a closure makes.
+  /// Receives from the chosen source. `announce` returns the state to report for a new choice.
   package func receive(
     for demand: Demand, until deadline: MonotonicTime?, into inputs: inout [Input],
     announce: (Choice, MonotonicTime) -> Health? = { _, _ in nil }
@@ -133,7 +129,7 @@ package final class Alternatives<Input: Sendable, Demand: Sendable, Health: Sour
     var progress = try sources[current].receive(for: demand, until: deadline, into: &inputs)
     let isLeft = leaves(current, after: progress, inputs, for: demand, at: clock())
     if isLeft { sources[current].rest() }
-    // The fault of a source that another one replaces at once is none of the whole: the choice names it.
+    // The fault of a source that is replaced at once is not reported: the next choice names it.
     progress.health = news + progress.health.filter { !(isLeft && $0.isFault) }
     state.withLock { state in
       state.began = state.began ?? progress.began
@@ -149,20 +145,20 @@ package final class Alternatives<Input: Sendable, Demand: Sendable, Health: Sour
     for source in sources { source.wake() }
   }
 
-  /// Has all sources rest. A choice that stays until then is made anew.
+  /// Lets all sources rest. If ``Rules/retry`` is `nil`, the next call chooses anew.
   package func rest() {
     for source in sources { source.rest() }
     let now = clock()
     state.withLock { state in
       (state.latest, state.health, state.faultSince, state.reached) = (now, nil, nil, nil)
-      // That there is none is reported anew.
+      // The absence of a source is reported again.
       if state.choice?.index == nil { state.choice = nil }
       guard rules.retry == nil else { return }
       (state.choice, state.isLeft, state.left) = (nil, false, [:])
     }
   }
 
-  /// Returns what is used now, and what was before. The sources are asked outside of the lock.
+  /// Returns the current choice and the previous one. The sources are asked outside the lock.
   private func choose(at now: MonotonicTime) -> (Choice, before: Choice?) {
     let known = state.withLock { $0 }
     if let choice = known.choice, known.current != nil, now < known.nextLook {
@@ -186,7 +182,7 @@ package final class Alternatives<Input: Sendable, Demand: Sendable, Health: Sour
     }
   }
 
-  /// Returns whether a source is left because another one can be used: for a fault of it, or for want of an input.
+  /// Returns whether a source is left for another one, because of a fault or a lack of inputs.
   private func leaves(
     _ index: Int, after progress: SourceProgress<Health>, _ inputs: [Input], for demand: Demand,
     at now: MonotonicTime

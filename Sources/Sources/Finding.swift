@@ -1,10 +1,9 @@
-/// Something that was checked on this host, and its result.
+/// The result of a check of this host.
 package struct Finding: Hashable, Sendable {
-  /// How bad it is.
+  /// The severity of a finding.
   package enum Level: String, Hashable, Sendable {
-    /// As it should be.
     case ok
-    /// Nothing that scanning needs.
+    /// Scanning does not need it.
     case info
     /// Scanning works, but not as well as it could, or not in every way.
     case warning
@@ -12,59 +11,53 @@ package struct Finding: Hashable, Sendable {
     case error
   }
 
-  /// What was checked.
+  /// The subject of a check.
   package enum Subject: String, Hashable, Sendable, CaseIterable {
     case kernel
-    /// Whether this process may use it from where it runs.
+    /// The access of this process to Bluetooth sockets.
     case network
     case kernelVersion = "kernel-version"
     case adapter
-    /// Whether something blocks it.
+    /// A block of an adapter.
     case rfkill
-    /// Whether a program has it for itself.
+    /// The exclusive use of an adapter by a program.
     case held
     case power
-    /// Whether this process may use raw HCI sockets.
+    /// The permission to use raw HCI sockets.
     case permission
     case answer
     case lowEnergy = "low-energy"
-    /// Whether another program scans.
+    /// A scan by another program.
     case scan
-    /// Whether the system's message bus can be reached.
+    /// The system's message bus.
     case bus
-    /// Whether the bus lets this process talk to BlueZ's service.
+    /// The bus's permission to talk to bluetoothd.
     case policy
-    /// Whether BlueZ's service runs.
     case bluetoothd
-    /// Whether BlueZ's service reports every advert.
+    /// The advertisement monitors by which bluetoothd reports every advert.
     case monitors
-    /// The way to receive that is chosen, if none is named.
+    /// The backend that is used if none is named.
     case backend
-    /// Whether gpsd can be used.
     case gpsd
-    /// Whether GeoClue can be used.
     case geoclue
-    /// Whether there is a compass that this process may use.
     case compass
-    /// Whether a position is configured.
+    /// A configured position.
     case position
-    /// The source of locations that is chosen.
+    /// The chosen source of locations.
     case location
 
-    /// Whether raw HCI sockets alone need it.
+    /// Whether only raw HCI sockets need it.
     package var isOfRawHCI: Bool { self == .network || self == .permission || self == .scan }
-    /// Whether receiving by bluetoothd alone needs it.
+    /// Whether only reception through bluetoothd needs it.
     package var isOfBlueZ: Bool { self == .bus || self == .policy || self == .bluetoothd }
   }
 
-  /// What was checked.
   package var subject: Subject
-  /// How bad it is.
   package var level: Level
-  /// The adapter's name on the host; `nil` for all of the host.
+  /// The adapter's name on the host; `nil` for the whole host.
   package var adapter: String?
   package var message: String
-  /// The command that fixes it; `nil` where none is needed, or none can.
+  /// The command that fixes it; `nil` if none is needed or possible.
   package var command: String?
 
   package init(

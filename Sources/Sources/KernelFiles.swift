@@ -1,17 +1,17 @@
 import Glibc
 
-// The short texts of /proc and /sys, read without Foundation.
+// Reads the short texts of /proc and /sys without Foundation.
 
-/// A text file's contents, at most 64 KiB; `nil` where it cannot be read.
+/// Returns a text file's contents, at most 64 KiB; `nil` if it cannot be read.
 package func text(of path: String) -> String? {
-  // The path's bytes are used during the call alone.
+  // The path's bytes are used only during the call.
   let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
   guard file >= 0 else { return nil }
   defer { close(file) }
   var bytes = [UInt8](repeating: 0, count: 65536)
   var count = 0
   while count < bytes.count {
-    // The array's memory is used during the call alone.
+    // The array's memory is used only during the call.
     let got = unsafe bytes.withUnsafeMutableBytes { room in
       unsafe read(file, room.baseAddress?.advanced(by: count), room.count - count)
     }
@@ -21,17 +21,16 @@ package func text(of path: String) -> String? {
   return String(decoding: bytes[..<count], as: UTF8.self)
 }
 
-/// A text file's first line.
 package func firstLine(of path: String) -> String? {
   text(of: path)?.split(separator: "\n", maxSplits: 1).first.map(String.init)
 }
 
-/// The names in a directory, sorted; none where it cannot be read.
+/// Returns the names in a directory, sorted; none if it cannot be read.
 package func names(in directory: String) -> [String] {
   guard let handle = unsafe opendir(directory) else { return [] }
   defer { unsafe closedir(handle) }
   var names: [String] = []
-  // An entry stays until the next is read.
+  // An entry is valid until the next one is read.
   while let entry = unsafe readdir(handle) {
     let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
       unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
@@ -41,10 +40,10 @@ package func names(in directory: String) -> [String] {
   return names.sorted()
 }
 
-/// Where a symbolic link leads, as it is written; `nil` where there is none, or it may not be read.
+/// Returns the target of a symbolic link as it is written; `nil` if it cannot be read.
 package func linkTarget(of path: String) -> String? {
   var bytes = [UInt8](repeating: 0, count: 4096)
-  // The array's memory is used during the call alone.
+  // The array's memory is used only during the call.
   let count = unsafe bytes.withUnsafeMutableBytes { room in
     unsafe room.baseAddress.map { start in
       unsafe readlink(path, start.assumingMemoryBound(to: CChar.self), room.count)
@@ -54,5 +53,4 @@ package func linkTarget(of path: String) -> String? {
   return String(decoding: bytes[..<count], as: UTF8.self)
 }
 
-/// Whether there is something of this name.
 package func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }

@@ -2,32 +2,31 @@ package import Clocks
 import Glibc
 import Synchronization
 
-/// What a live source works with while it receives, used by one thread at a time.
+/// The part of a live source that receives, used by one thread at a time.
 package protocol SourceSession<Input, Demand, Health>: ~Copyable {
   associatedtype Input: Sendable
   associatedtype Demand: Sendable
   associatedtype Health: SourceHealth
-  /// What the source counts.
+  /// The type of the source's counts.
   associatedtype Counts: Sendable = Void
 
-  /// Whether an input comes only when something has changed.
+  /// Whether inputs come only when something has changed.
   static var reportsOnlyChanges: Bool { get }
-  /// The longest wait of a call, in nanoseconds; `nil` where the session has its own.
+  /// The longest wait of a call, in nanoseconds; `nil` if the session has its own limit.
   static var longestWait: Int64? { get }
 
-  /// What was counted so far.
   var counts: Counts { get }
-  /// Whether the source can be used, as far as its state shows; `nil` before any is known, and at rest.
+  /// The availability according to the session's state; `nil` before any is known, and at rest.
   var availability: ScannerAvailability? { get }
 
-  /// Waits until something is received, the signal is sent or the deadline has come. What was received replaces what the array
-  /// held.
+  /// Waits until something is received, the signal is sent or the deadline has passed. The received
+  /// inputs replace the array's contents.
   mutating func receive(
     for demand: Demand, until deadline: MonotonicTime?, wakeSignal: borrowing WakeSignal,
     into inputs: inout [Input]
   ) -> SourceProgress<Health>
 
-  /// Switches the receiver off, releases what was open for it, and forgets the state that was reported.
+  /// Switches the receiver off, releases its resources, and forgets the reported state.
   mutating func rest()
 }
 
@@ -40,26 +39,25 @@ extension SourceSession where Self: ~Copyable, Counts == Void {
   package var counts: Void { () }
 }
 
-/// A source that receives now: the adapters of this machine by one way to receive, or a daemon.
-///
-/// It never throws: a fault is reported as health, and may pass.
+/// A source that receives live: this machine's adapters through one backend, or a daemon. It never
+/// throws: it reports a fault as health, and the fault may pass.
 package final class LiveSource<Session: SourceSession & ~Copyable>: Source {
   package typealias Input = Session.Input
   package typealias Demand = Session.Demand
   package typealias Health = Session.Health
 
-  /// The name that a person knows.
   package let name: String
   private let session: Mutex<Session>
   private let availabilityAtRest: @Sendable () -> ScannerAvailability
   private let wakeSignal = WakeSignal()
   private let counted: Mutex<Session.Counts>
-  /// Whether the source can be used, and until when that holds.
+  /// The availability, and the time until which it is valid.
   private let known = Mutex<(until: MonotonicTime, availability: ScannerAvailability)?>(nil)
-  /// Held while the system is asked, so that it is asked once for all who wait.
+  /// The lock for asking the system, so that one answer serves all waiting callers.
   private let question = Mutex(())
 
-  /// Creates a source, which touches nothing before it receives. The closure asks the system whether the source can be used.
+  /// Creates a source, which uses nothing before it receives. The closure asks the system whether
+  /// the source can be used.
   package init(
     _ name: String, _ session: consuming sending Session,
     availability: @escaping @Sendable () -> ScannerAvailability
@@ -72,15 +70,14 @@ package final class LiveSource<Session: SourceSession & ~Copyable>: Source {
 
   deinit { rest() }
 
-  /// Never: what sends does not wait for its client.
+  /// `false`: a live sender does not wait for the client.
   package var isRecorded: Bool { false }
   package var reportsOnlyChanges: Bool { Session.reportsOnlyChanges }
 
-  /// What was counted so far.
   package var counts: Session.Counts { counted.withLock { $0 } }
 
-  /// Whether the source can be used: while it receives, what its state shows; at rest, the system is asked once a second at
-  /// most.
+  /// The availability: during reception, that of the session's state; at rest, the system's answer,
+  /// which is asked for at most once a second.
   package var availability: ScannerAvailability {
     if let current { return current }
     return question.withLock { _ in
@@ -88,7 +85,7 @@ package final class LiveSource<Session: SourceSession & ~Copyable>: Source {
       let availability = availabilityAtRest()
       let until = MonotonicTime.now.advanced(by: MonotonicTime.nanosecondsPerSecond)
       return known.withLock { known in
-        // What the source found out meanwhile is newer.
+        // An answer that the session found meanwhile is newer.
         if let known, MonotonicTime.now < known.until { return known.availability }
         known = (until, availability)
         return availability
@@ -96,7 +93,7 @@ package final class LiveSource<Session: SourceSession & ~Copyable>: Source {
     }
   }
 
-  /// ``availability`` where it is known and still holds. No caller waits.
+  /// ``availability``, if it is known and still valid. Reading it never asks the system.
   package var current: ScannerAvailability? {
     known.withLock { known in
       known.flatMap { MonotonicTime.now < $0.until ? $0.availability : nil }
@@ -105,11 +102,11 @@ package final class LiveSource<Session: SourceSession & ~Copyable>: Source {
 
   package var knownAvailability: ScannerAvailability? { known.withLock { $0?.availability } }
 
-  /// Waits until something is received or ``wake()`` is called: four seconds at most.
+  /// Waits until something is received or ``wake()`` is called, at most four seconds.
   package func receive(
     for demand: Demand, until deadline: MonotonicTime?, into inputs: inout [Input]
   ) -> SourceProgress<Health> {
-    // The lock's closure can take the array only as its own.
+    // The lock's closure cannot use an `inout` array, so a local one takes its place.
     var own: [Input] = []
     swap(&own, &inputs)
     defer { swap(&own, &inputs) }
@@ -130,21 +127,20 @@ package final class LiveSource<Session: SourceSession & ~Copyable>: Source {
     return progress
   }
 
-  /// Ends a wait of ``receive(for:until:into:)``.
   package func wake() { wakeSignal.send() }
 
-  /// Switches the receiver off, and releases what was open for it.
+  /// Switches the receiver off and releases its resources.
   package func rest() {
     session.withLock { $0.rest() }
-    // The latest state holds for a moment longer.
+    // The latest state stays valid for one more second.
     let end = MonotonicTime.now.advanced(by: MonotonicTime.nanosecondsPerSecond)
     known.withLock { known in
       if let (until, availability) = known { known = (min(until, end), availability) }
     }
   }
 
-  /// Rests at the end of the process, when a thread that receives may never return: waits for a third of a second
-  /// at most.
+  /// Rests at the end of the process, when a thread that receives may never return: gives up after
+  /// 0.3 seconds.
   package func restIfPossible() {
     for _ in 0..<30 {
       if session.withLockIfAvailable({ $0.rest() }) != nil { return }
