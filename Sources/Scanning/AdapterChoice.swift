@@ -1,25 +1,26 @@
-/// The choice of one adapter for each beacon: the one that receives it loudest, so that a beacon that several
-/// receive is one beacon.
+/// A choice of one adapter for each beacon, the one that receives it loudest, so that a beacon that
+/// several adapters receive counts once.
 ///
-/// Signals of different adapters are different links: to mix them makes a distance jump and hides how
-/// loud the better one is, and every advert would count twice. So one link is followed at a time. Another
-/// one is followed when it is clearly louder, or as soon as the first has been silent for a few of its own
-/// gaps: then it fills in at once, and gives way when the louder one is back. The first packets of a weaker
-/// one that fills in count for presence, not for signal strength.
+/// Each adapter's link to a beacon has its own signal: mixing links would make distances jump, and
+/// every advert would count several times. So one link is followed at a time. Another link is
+/// followed when it is clearly louder, or when the first has been silent for a few of its own gaps;
+/// then it fills in at once, and gives way when the louder one is back. The first packets of a
+/// weaker link that fills in count only for presence.
 ///
-/// It owns no clock: what it returns depends on the sightings alone. As long as only one adapter was ever
-/// used it costs a comparison. Memory is bounded by the number of beacons, about 150 bytes each.
+/// The result depends only on the sightings, not on a clock. While only one adapter was ever used,
+/// the cost is one comparison. Memory is bounded by the number of beacons, about 150 bytes each.
 @usableFromInline
 package struct AdapterChoice: Sendable {
-  /// The one adapter that was used so far.
+  /// The only adapter that was used so far.
   @usableFromInline
   var only = Only.none
   private var table: BeaconTable<Links>
-  /// The adapter that was alone, and until when beacons are assumed to be known by it.
+  /// The first adapter, and the time until which beacons are assumed to be known through it.
   private var first: UInt16 = 0
   private var knownUntil = MonotonicTime(nanoseconds: .max)
 
-  /// For so many nanoseconds after a second adapter came, a beacon that it receives may be one that the first knew.
+  /// The nanoseconds after a second adapter's first sighting in which the first adapter may know
+  /// the beacons that the second one receives.
   private static let settling = 10 * MonotonicTime.nanosecondsPerSecond
 
   @usableFromInline
@@ -29,25 +30,26 @@ package struct AdapterChoice: Sendable {
     case several
   }
 
-  /// What a sighting counts for.
+  /// The use of a sighting.
   @usableFromInline
   package enum Verdict: Sendable {
-    /// For everything: it came by the link that is followed.
+    /// It counts for everything: it came through the followed link.
     case followed
-    /// For presence alone: a weaker link fills in for a louder one that may be back at once.
+    /// It counts only for presence: a weaker link fills in for a louder one that may be back at
+    /// once.
     case presence
-    /// For nothing: a louder link gives the same.
+    /// It does not count: a louder link provides the same.
     case passedOver
   }
 
-  /// Creates a choice that has received nothing and remembers so many beacons. With more, those received longest ago are
-  /// evicted, and are followed anew when they come back.
+  /// Creates an empty choice that remembers at most this number of beacons. With more, those
+  /// received longest ago are evicted, and start anew when they come back.
   package init(maximumBeacons: Int = 32768) { table = BeaconTable(capacity: maximumBeacons) }
 
-  /// The number of beacons that are remembered: none as long as there is one adapter.
+  /// The number of remembered beacons; zero while there is only one adapter.
   package var beaconCount: Int { table.entries.count }
 
-  /// Receives a sighting, in the order of time, and returns what it counts for.
+  /// Receives a sighting, in the order of time, and returns its use.
   @inlinable @inline(__always)
   package mutating func receive(_ sighting: Sighting) -> Verdict {
     only == .one(sighting.adapter) ? .followed : choose(sighting)
@@ -76,19 +78,19 @@ package struct AdapterChoice: Sendable {
 }
 
 extension AdapterChoice {
-  /// One beacon by all the adapters that receive it, at most four.
+  /// The links from one beacon to the adapters that receive it, at most four.
   private struct Links: Sendable {
     private var links = InlineArray<4, AdapterLink>(repeating: AdapterLink())
     private var followed = 0
-    /// How many more sightings of a link that fills in count for presence alone.
+    /// The number of further sightings that count only for presence, while a link fills in.
     private var filling: Int
-    /// When a sighting last counted, in nanoseconds.
+    /// The time of the last sighting that counted, in nanoseconds.
     private var counted = Int64.min
 
-    /// So many sightings of a weaker link must come before its signal counts.
+    /// The number of sightings of a weaker link before its signal counts.
     private static let maximumFilling = 2
 
-    /// - Parameter fillsIn: Whether the first sightings may be those of a weaker link.
+    /// Creates links. With `fillsIn`, the first sightings may be those of a weaker link.
     init(fillsIn: Bool) { filling = fillsIn ? Self.maximumFilling : 0 }
 
     mutating func receive(_ sighting: Sighting) -> Verdict {
@@ -103,7 +105,8 @@ extension AdapterChoice {
       return .presence
     }
 
-    /// Follows the link that has just received, if it is the one or a better one, and returns whether its sighting counts.
+    /// Follows the link that has just received, if it is the followed one or better, and returns
+    /// whether its sighting counts.
     private mutating func follow(_ number: Int, at time: Int64) -> Bool {
       let (link, before) = (links[number], links[followed])
       if number == followed || before.count == 0 {
@@ -111,7 +114,7 @@ extension AdapterChoice {
         return true
       }
       if before.isSilent(at: time, otherGap: link.gap) {
-        // A louder one that is not silent will fill in soon.
+        // A louder link that is not silent will fill in soon.
         for index in links.indices where index != number && index != followed {
           if !links[index].isSilent(at: time), links[index].isLouder(than: link) { return false }
         }
@@ -121,12 +124,12 @@ extension AdapterChoice {
       }
       guard link.isLouder(than: before) else { return false }
       (followed, filling) = (number, 0)
-      // An advert that has counted by the other link does not count again.
+      // An advert that counted through the other link does not count again.
       let passed = time.subtractingReportingOverflow(counted)
       return passed.overflow || passed.partialValue >= max(before.gap, link.gap) / 2
     }
 
-    /// An adapter's place: its own, an empty one, or that of a link that is worth less.
+    /// Returns the index for an adapter: its own, an empty one, or that of a link with less worth.
     private mutating func place(of adapter: UInt16, _ level: Float, at time: Int64) -> Int? {
       var worst: Int?
       for index in links.indices {

@@ -1,17 +1,16 @@
 public import Advertising
 
-/// How a person names an adapter: by its number on the host, or by its address.
-///
-/// Numbers change when adapters come and go; addresses stay.
+/// A name for an adapter: its number on the host, or its address. Numbers change when adapters come
+/// and go; addresses stay.
 public enum AdapterName: Hashable, Sendable {
-  /// The adapter that has a number on the host now: `hci0` is 0.
+  /// The adapter that currently has a number on the host: `hci0` is 0.
   case number(UInt16)
   /// The adapter with an address, whatever its number.
   case address(BluetoothAddress)
 }
 
 extension AdapterName: LosslessStringConvertible {
-  /// Reads `hci0`, or `AA:BB:CC:DD:EE:FF`.
+  /// Parses `hci0` or `AA:BB:CC:DD:EE:FF`.
   public init?(_ description: String) {
     if let address = BluetoothAddress(description) {
       self = .address(address)
@@ -24,7 +23,7 @@ extension AdapterName: LosslessStringConvertible {
     self = .number(number)
   }
 
-  /// `hci0`, or the address.
+  /// The name as `hci0`, or the address.
   public var description: String {
     switch self {
     case .number(let number): "hci\(number)"
@@ -43,16 +42,16 @@ extension AdapterName: Codable {
 
 /// The adapters that a scanner uses.
 public enum AdapterSelection: Hashable, Sendable, Codable {
-  /// The first adapter that can be used.
+  /// The first usable adapter.
   case firstUsable
-  /// Every adapter, also those that are plugged in later.
+  /// Every adapter, including those that are plugged in later.
   case all
-  /// The adapters that have these names.
+  /// The adapters with these names.
   case these([AdapterName])
 }
 
 extension AdapterSelection: CustomStringConvertible {
-  /// What a person calls the adapters.
+  /// The selection as text for people.
   public var description: String {
     switch self {
     case .firstUsable: "Bluetooth"

@@ -1,22 +1,22 @@
 public import Advertising
 
-/// Which beacons are meant: those of a UUID, of a major of it, or one alone.
+/// A constraint on beacons: a UUID, and optionally a major and a minor value.
 public struct BeaconConstraint: Hashable, Sendable {
-  /// Whose beacons.
+  /// The UUID of the beacons.
   public var uuid: ProximityUUID
-  /// Which group; `nil` for all.
+  /// The major value; `nil` for any.
   public var major: UInt16?
-  /// Which number in the group; `nil` for all.
+  /// The minor value; `nil` for any.
   public var minor: UInt16?
 
-  /// Makes a constraint.
+  /// Creates a constraint.
   public init(uuid: ProximityUUID, major: UInt16? = nil, minor: UInt16? = nil) {
     self.uuid = uuid
     self.major = major
     self.minor = minor
   }
 
-  /// Whether a beacon is meant.
+  /// Returns whether the constraint matches a beacon.
   @inlinable
   public func matches(_ beacon: BeaconIdentity) -> Bool {
     beacon.uuid == uuid && (major ?? beacon.major) == beacon.major
@@ -25,7 +25,7 @@ public struct BeaconConstraint: Hashable, Sendable {
 }
 
 extension BeaconConstraint: LosslessStringConvertible {
-  /// Reads `UUID`, `UUID:MAJOR`, `UUID:MAJOR:MINOR`, or `UUID:*:MINOR` for any major.
+  /// Parses `UUID`, `UUID:MAJOR`, `UUID:MAJOR:MINOR`, or `UUID:*:MINOR` for any major.
   public init?(_ description: String) {
     let parts = description.split(separator: ":", omittingEmptySubsequences: false)
     guard (1...3).contains(parts.count), let uuid = ProximityUUID(String(parts[0])) else {
@@ -42,12 +42,12 @@ extension BeaconConstraint: LosslessStringConvertible {
     }
   }
 
-  /// Digits alone: the standard library also accepts a sign.
+  /// Parses digits only; the standard library also accepts a sign.
   private static func number(_ text: Substring) -> UInt16? {
     text.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 } ? UInt16(text) : nil
   }
 
-  /// `UUID[:MAJOR[:MINOR]]`.
+  /// The text form: `UUID[:MAJOR[:MINOR]]`, or `UUID:*:MINOR`.
   public var description: String {
     var text = "\(uuid)"
     if let major { text += ":\(major)" }

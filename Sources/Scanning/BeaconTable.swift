@@ -1,22 +1,19 @@
 public import Advertising
 
-/// What is known of each beacon, found by its identity, in bounded memory.
+/// The state of each beacon, found by its identity, in bounded memory.
 ///
-/// At most ``capacity`` beacons are kept. When one more comes, the eighth that was received longest
-/// ago makes room, and is counted in ``evictions``: a million invented beacons cost time, not memory.
-/// Beacons that stay are not moved then: those that come take the vacant places.
+/// The table keeps at most ``capacity`` beacons. When one more comes, the eighth of them that was
+/// received longest ago is removed and counted in ``evictions``: a million invented beacons cost
+/// time, not memory. The other beacons keep their places, and new ones take the vacant places.
 @usableFromInline
 package struct BeaconTable<State> {
-  /// One beacon.
   @usableFromInline
   package struct Entry {
-    /// Which beacon.
     @usableFromInline
     package let beacon: BeaconIdentity
-    /// When it was last received.
     @usableFromInline
     package var lastReceived: MonotonicTime
-    /// What its owner keeps of it.
+    /// The state that the table's owner keeps.
     @usableFromInline
     package var state: State
 
@@ -28,14 +25,14 @@ package struct BeaconTable<State> {
     }
   }
 
-  /// The most beacons that are kept at once.
+  /// The maximum number of beacons.
   @usableFromInline
   package let capacity: Int
-  /// How many beacons had to make room.
+  /// The number of beacons that were removed for lack of room.
   @usableFromInline
   package var evictions = 0
 
-  /// The entries by their places, and a number for each that grows with its arrival; -1 where it is vacant.
+  /// The entries by place, and their numbers in the order of arrival, -1 for a vacant place.
   @usableFromInline
   var storage: [Entry] = []
   @usableFromInline
@@ -44,37 +41,36 @@ package struct BeaconTable<State> {
   var lastArrival = 0
   @usableFromInline
   var vacant: [Int] = []
-  /// Whether ``storage`` has all entries in the order of their arrival, and nothing else.
+  /// Whether ``storage`` holds all entries in the order of arrival, without vacant places.
   @usableFromInline
   var isOrdered = true
   @usableFromInline
   var places = PlaceTable()
 
-  /// Makes an empty table of so many beacons, of at least 8.
+  /// Creates an empty table for a number of beacons, at least 8.
   @usableFromInline
   package init(capacity: Int) { self.capacity = min(max(8, capacity), Int(Int32.max)) }
 
-  /// The number of beacons that are kept.
   @inlinable
   package var count: Int { storage.count - vacant.count }
 
-  /// The number of different beacons ever received, if none came back after it made room.
+  /// The number of different beacons ever received, if none came back after its removal.
   @inlinable
   package var beaconsReceived: Int { count + evictions }
 
-  /// The beacons that are kept, those received first in front.
+  /// The entries in the order of arrival.
   @inlinable
   package var entries: [Entry] { isOrdered ? storage : order.map { storage[$0] } }
 
-  /// Returns what is kept of a beacon; `nil` if it is not in the table.
+  /// Returns the state of a beacon, or `nil` if it is not in the table.
   @inlinable
   package func state(of beacon: BeaconIdentity) -> State? {
     let place = Int(places.find(beacon) { storage[$0].beacon == beacon })
     return place < 0 ? nil : storage[place].state
   }
 
-  /// Records that a beacon was received, and changes what is kept of it, which is made for a beacon that is not in
-  /// the table.
+  /// Records that a beacon was received and updates its state, which is made if it is not in the
+  /// table.
   @inlinable @inline(__always)
   package mutating func update(
     _ beacon: BeaconIdentity, at time: MonotonicTime, orMake state: () -> State,
@@ -82,7 +78,7 @@ package struct BeaconTable<State> {
   ) {
     let found = Int(places.find(beacon) { storage[$0].beacon == beacon })
     let place = found < 0 ? makePlace(for: beacon, receivedAt: time, state()) : found
-    // One access to the entry, so that the array is asked only once whether it is shared.
+    // One access to the entry, so that the array's uniqueness is checked only once.
     func touch(_ entry: inout Entry) {
       entry.lastReceived = time
       update(&entry.state)
@@ -90,7 +86,7 @@ package struct BeaconTable<State> {
     touch(&storage[place])
   }
 
-  /// Records sightings: as ``update(_:at:orMake:update:)`` for each of them, in one access to the entries.
+  /// Records sightings as ``update(_:at:orMake:update:)`` does, in one access to the entries.
   @inlinable @inline(__always)
   package mutating func update(
     _ sightings: Span<Sighting>, orMake state: (Sighting) -> State,
@@ -105,7 +101,7 @@ package struct BeaconTable<State> {
     }
   }
 
-  /// Records sightings up to the first beacon that is not in the table, and returns the index of its sighting.
+  /// Records sightings up to the first unknown beacon, and returns the index of its sighting.
   @inlinable @inline(__always)
   mutating func updateKnown(
     _ sightings: Span<Sighting>, from start: Int, _ update: (inout State, Sighting) -> Void
@@ -122,14 +118,14 @@ package struct BeaconTable<State> {
     return sightings.count
   }
 
-  /// Changes what is kept of each beacon, in the order of ``entries``.
+  /// Updates each entry, in the order of ``entries``.
   @inlinable
   package mutating func updateAll(_ update: (inout Entry) -> Void) {
     if !isOrdered { keep(entries) }
     for place in storage.indices { update(&storage[place]) }
   }
 
-  /// Forgets the beacons that a rule names.
+  /// Removes the beacons for which a rule returns `true`.
   @inlinable
   package mutating func removeAll(where isGone: (Entry) -> Bool) {
     if isOrdered, !storage.contains(where: isGone) { return }
@@ -142,7 +138,7 @@ package struct BeaconTable<State> {
     storage.indices.filter { arrivals[$0] >= 0 }.sorted { arrivals[$0] < arrivals[$1] }
   }
 
-  /// Keeps these entries, in this order.
+  /// Replaces all entries, in this order.
   @inlinable
   mutating func keep(_ entries: [Entry]) {
     storage = entries
@@ -182,15 +178,15 @@ package struct BeaconTable<State> {
       let age = storage[place].lastReceived.nanoseconds
       if age < youngest { gone.append(place) } else if age == youngest { equal.append(place) }
     }
-    // Of those received last at that same moment, those that came first leave, so that a replay evicts
-    // the same each time.
+    // Of those received at that same time, the first to arrive are removed, so that a replay always
+    // evicts the same ones.
     equal.sort { arrivals[$0] < arrivals[$1] }
     gone += equal.prefix(leaving - gone.count)
     for place in gone {
       places.remove(storage[place].beacon, from: Int32(place))
       arrivals[place] = -1
     }
-    // The next beacons come to places side by side.
+    // The next beacons get adjacent places.
     vacant = gone.reversed()
     isOrdered = false
     evictions += leaving
@@ -198,7 +194,7 @@ package struct BeaconTable<State> {
 }
 
 extension [Int64] {
-  /// Returns the number that stands at a place when all are sorted, found without sorting the others, which
+  /// Returns the number that has a place in the sorted order, without sorting all others, and
   /// changes their order: C. A. R. Hoare's Find (Communications of the ACM 4, 1961).
   @usableFromInline
   mutating func select(_ place: Int) -> Int64 {

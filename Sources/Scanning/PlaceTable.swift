@@ -1,16 +1,16 @@
 public import Advertising
 
-/// The places of beacons in an array, found by identity: open addressing with linear probing. The identities
-/// stand in that array alone.
+/// A table of the places of beacons in an array, found by identity, with open addressing and linear
+/// probing. Only the array holds the identities.
 ///
-/// Identities come from the air, so an attacker chooses them; they are hashed with a seed drawn for each
-/// table, by two folded 64 × 64 bit multiplications after Wang Yi's wyhash
-/// (<https://github.com/wangyi-fudan/wyhash>). Nothing that is shown depends on the seed.
+/// Identities come from the air, so an attacker can choose them. They are hashed with a random seed
+/// for each table, by two folded 64 × 64 bit multiplications after Wang Yi's wyhash
+/// (<https://github.com/wangyi-fudan/wyhash>). No output depends on the seed.
 @usableFromInline
 package struct PlaceTable: Sendable {
   @usableFromInline
   struct Slot: Sendable {
-    /// The beacon's hash, which leads here and spares a look at most other beacons.
+    /// The beacon's hash, which determines the slot and spares most comparisons of beacons.
     @usableFromInline
     var hash: UInt32
     /// The beacon's place; -1 for none.
@@ -28,7 +28,6 @@ package struct PlaceTable: Sendable {
   var slots = [Slot](repeating: .empty, count: 64)
   @usableFromInline
   let seed: (UInt64, UInt64, UInt64)
-  /// The number of beacons.
   package private(set) var count = 0
 
   package init() {
@@ -36,10 +35,10 @@ package struct PlaceTable: Sendable {
     seed = (random.next(), random.next(), random.next() | 1)
   }
 
-  /// All places, in no order.
+  /// All places, in no particular order.
   package var places: [Int32] { slots.compactMap { $0.place < 0 ? nil : $0.place } }
 
-  /// Returns a beacon's place; -1 if it has none. The function looks whether the beacon at a place is that one.
+  /// Returns a beacon's place, or -1. The closure returns whether that beacon has a place.
   @inlinable @inline(__always)
   package func find(_ beacon: BeaconIdentity, isAt: (Int) -> Bool) -> Int32 {
     let mask = slots.count &- 1
@@ -64,7 +63,6 @@ package struct PlaceTable: Sendable {
     put(Slot(hash: hash(beacon), place: place))
   }
 
-  /// Removes a beacon from its place.
   @usableFromInline
   package mutating func remove(_ beacon: BeaconIdentity, from place: Int32) {
     let mask = slots.count - 1
@@ -74,7 +72,8 @@ package struct PlaceTable: Sendable {
       gap = (gap + 1) & mask
     }
     count -= 1
-    // A beacon behind the gap that is led to it or before it moves there, as it would not be found else.
+    // A later beacon whose hash leads to the gap or before it moves there; else it would not be
+    // found.
     var slot = (gap + 1) & mask
     while slots[slot].place >= 0 {
       if (slot - Int(slots[slot].hash)) & mask >= (slot - gap) & mask {

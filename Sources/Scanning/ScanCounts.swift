@@ -1,27 +1,27 @@
 public import Advertising
 
-/// The numbers of packets and reports that were received, and that were refused.
+/// The numbers of packets and reports that were received, and of refusals.
 @frozen
 public struct ScanCounts: Sendable {
-  /// Packets of any kind.
+  /// The number of packets of any kind.
   public var packets = 0
-  /// Packets that hold advertising: HCI advertising events, and PDUs of the advertising channels, right or not.
+  /// The number of packets with advertising, valid or not: HCI advertising events, and PDUs of the
+  /// advertising channels.
   public var advertisingPackets = 0
-  /// Advertising reports, and PDUs that carry advertising data.
+  /// The number of advertising reports, and of PDUs that carry advertising data.
   public var reports = 0
-  /// iBeacon frames.
+  /// The number of iBeacon frames.
   public var sightings = 0
   @usableFromInline
   var refused = InlineArray<8, Int>(repeating: 0)
 
-  /// Starts at nothing.
+  /// Creates counts of zero.
   @inlinable
   public init() {}
 
-  /// How often something was refused for a reason.
+  /// The number of refusals for a reason.
   public subscript(refusal: Refusal) -> Int { refused[Int(refusal.rawValue)] }
 
-  /// Adds another source's counts.
   package static func += (left: inout Self, right: Self) {
     left.packets += right.packets
     left.advertisingPackets += right.advertisingPackets

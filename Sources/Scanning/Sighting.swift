@@ -1,25 +1,26 @@
 public import Advertising
 
-/// One iBeacon frame that an adapter received.
+/// An iBeacon frame that an adapter received.
 @frozen
 public struct Sighting: Hashable, Sendable, Codable, BitwiseCopyable {
-  /// When it was received, on a line that never goes back: all logic runs on it. Live, it is the monotonic clock;
-  /// in a replay it is the recorded time, held where the recording's clock steps back.
+  /// The time of reception on a line that never goes back, which all logic uses: live, the
+  /// monotonic clock; in a replay, the recorded time, which stops where the recording's clock steps
+  /// back.
   public var time: MonotonicTime
-  /// When it was received by the wall clock, or by the capture. Only shown.
+  /// The time of reception by the wall clock or the capture, for display only.
   public var wallTime: WallClockTime
   /// The beacon that sent it.
   public var beacon: BeaconIdentity
-  /// The power in dBm that the frame states is measured at 1 m, as received.
+  /// The signal strength at 1 m that the frame states, in dBm, as received.
   public var measuredPower: Int8
-  /// Received signal strength in dBm; `nil` where it was not measured. Such a sighting counts for
+  /// The received signal strength in dBm; `nil` if it was not measured. Such a sighting counts for
   /// presence, never for distance.
   public var rssi: Int8?
   /// The kind of ``address``.
   public var addressType: AddressType
   /// The advertiser's address.
   public var address: BluetoothAddress
-  /// The adapter that received it: its index on the host, or in the capture.
+  /// The index of the receiving adapter on the host, or in the capture.
   public var adapter: UInt16
 
   /// Creates a sighting.
@@ -40,7 +41,6 @@ public struct Sighting: Hashable, Sendable, Codable, BitwiseCopyable {
 }
 
 extension Sighting {
-  /// Creates a sighting of a frame in a report.
   @inlinable @inline(__always)
   package init(
     _ frame: IBeacon, _ report: AdvertisingReportFields, time: MonotonicTime,
@@ -52,8 +52,8 @@ extension Sighting {
       adapter: adapter)
   }
 
-  /// Subtracts an adapter's offset from the signal strength: how much stronger than true it measures, in dB. One
-  /// that is not finite changes nothing.
+  /// Subtracts from the signal strength the offset in dB by which an adapter measures too strong.
+  /// An offset that is not finite changes nothing.
   package mutating func subtract(offset: Double) {
     guard offset != 0, offset.isFinite, let rssi else { return }
     self.rssi = Int8(min(max((Double(rssi) - offset).rounded(), -127), 20))

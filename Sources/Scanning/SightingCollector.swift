@@ -2,56 +2,55 @@ public import Advertising
 import Bytes
 public import HCIPackets
 
-/// Turns what was received into sightings: the one place where a report is searched for iBeacon
-/// frames, whatever received it.
+/// A collector of sightings: the one place where reports are searched for iBeacon frames, for every
+/// kind of receiver.
 ///
-/// The sightings gather in ``sightings`` until their reader removes them; the array keeps its memory
-/// from batch to batch, so that a report costs no allocation.
+/// The sightings gather in ``sightings`` until their reader removes them. The array keeps its
+/// memory from batch to batch, so a report costs no allocation.
 @usableFromInline
 package struct SightingCollector: ~Copyable, Sendable {
   /// The sightings since the last ``removeSightings()``, in order.
   @usableFromInline
   package var sightings: [Sighting]
-  /// The moment that the next reports are given, on the line that never goes back.
+  /// The monotonic time of the next reports.
   @usableFromInline
   package var time = MonotonicTime(nanoseconds: 0)
-  // Between the two moments: side by side they are stored one by one and loaded as a pair, for which
-  // processors wait.
-  /// The counts since the collector was made.
+  // Stored between the two times: side by side, they would be stored one by one and loaded as a
+  // pair, for which processors wait.
+  /// The counts since the collector's creation.
   @usableFromInline
   package var counts = ScanCounts()
-  /// The moment that the next reports are given, as it is shown.
+  /// The wall-clock time of the next reports, for display.
   @usableFromInline
   package var wallTime = WallClockTime(nanoseconds: 0)
-  /// The adapter that the next reports are given.
+  /// The adapter of the next reports.
   @usableFromInline
   package var adapter: UInt16 = 0
 
-  /// Receives every report.
+  /// The function that receives every report.
   @usableFromInline
   package var reportTap: ReportTap?
 
   @usableFromInline
   var fragments = FragmentJoiner()
 
-  /// Makes a collector with memory for some sightings.
   @usableFromInline
   package init(capacity: Int = 1024) {
     sightings = []
     sightings.reserveCapacity(capacity)
   }
 
-  /// Forgets the sightings, and keeps their memory and all counts.
+  /// Removes the sightings, and keeps their memory and all counts.
   @inlinable
   package mutating func removeSightings() { sightings.removeAll(keepingCapacity: true) }
 
-  /// Receives the HCI event whose code stands at the start: every report of it, if it is one of advertising.
+  /// Receives the HCI event that begins at `start`, with every advertising report in it.
   @inlinable @inline(__always)
   package mutating func receive(event bytes: RawSpan, at start: Int = 0) {
     unsafe receive(event: bytes, from: start, to: bytes.byteCount)
   }
 
-  /// Receives an HCI event in bytes that go on behind it, of which the caller has compared the end.
+  /// Receives an HCI event within longer bytes; the caller has checked its end.
   @inlinable @inline(__always)
   @unsafe
   package mutating func receive(event bytes: RawSpan, from start: Int, to end: Int) {
@@ -85,7 +84,7 @@ package struct SightingCollector: ~Copyable, Sendable {
     }
   }
 
-  /// Receives a report: looks at every manufacturer-specific structure of it.
+  /// Receives a report, and searches all of its manufacturer-specific structures.
   @usableFromInline
   package mutating func receive(_ report: AdvertisingReport) {
     let data = report.data
@@ -96,7 +95,7 @@ package struct SightingCollector: ~Copyable, Sendable {
       in: data)
   }
 
-  /// Receives a report that was found in a packet.
+  /// Receives a report, whose bounds must lie within the bytes.
   @inlinable @inline(__always)
   @unsafe
   mutating func receive(_ report: AdvertisingReportFields, in bytes: RawSpan) {
@@ -120,12 +119,12 @@ package struct SightingCollector: ~Copyable, Sendable {
     reportTap?(unsafe AdvertisingReport(bytes, report), time, wallTime, adapter)
   }
 
-  /// Whether a whole report needs nothing but to be searched: no fragments wait for the rest of theirs, and nothing
-  /// else receives it.
+  /// Whether a whole report only needs to be searched: no fragments are pending, and no tap
+  /// receives it.
   @inlinable
   package var receivesWholeReports: Bool { !fragments.isPending && reportTap == nil }
 
-  /// Counts packets of which each held one report.
+  /// Counts packets that held one report each.
   @inlinable
   package mutating func count(
     packets: Int, sightings: Int, malformedStructures: Int, malformedFrames: Int
@@ -138,15 +137,15 @@ package struct SightingCollector: ~Copyable, Sendable {
     counts.refused[Int(Refusal.malformedIBeacon.rawValue)] &+= malformedFrames
   }
 
-  /// Counts a refusal.
   @inlinable
   package mutating func refuse(_ refusal: Refusal) { counts.refused[Int(refusal.rawValue)] &+= 1 }
 
-  /// Receives an extended report, which may be a part of a long advert.
+  /// Receives an extended report, which may be a fragment of a long advert.
   @usableFromInline
   mutating func receive(_ fragment: AdvertisingFragment, in bytes: RawSpan) {
     if fragment.isWhole, !fragments.isPending { return unsafe receive(fragment.fields, in: bytes) }
-    // The joined advert is the joiner's: it is received while the joiner is not ours.
+    // The joined advert uses the joiner's memory, so the joiner is swapped out while it is
+    // received.
     var joiner = FragmentJoiner()
     swap(&joiner, &fragments)
     if let report = joiner.join(fragment, adapter: adapter, at: time.nanoseconds) {
@@ -156,7 +155,7 @@ package struct SightingCollector: ~Copyable, Sendable {
     countLostFragments()
   }
 
-  /// Refuses adverts of which a part is missing: nothing more will come.
+  /// Refuses adverts with missing fragments, because nothing more will come.
   @usableFromInline
   package mutating func finish() {
     fragments.giveUpAll()
