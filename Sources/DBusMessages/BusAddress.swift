@@ -2,14 +2,14 @@ import Glibc
 
 /// A bus to connect to.
 package enum BusAddress: Hashable, Sendable {
-  /// The system's bus: where `DBUS_SYSTEM_BUS_ADDRESS` leads, or the standard socket.
+  /// The system bus: the address in `DBUS_SYSTEM_BUS_ADDRESS`, or the standard socket.
   case system
-  /// The session's bus: where `DBUS_SESSION_BUS_ADDRESS` leads, or the socket in `XDG_RUNTIME_DIR`.
+  /// The session bus: the address in `DBUS_SESSION_BUS_ADDRESS`, or the socket in
+  /// `XDG_RUNTIME_DIR`.
   case session
-  /// An address as D-Bus writes it, such as `unix:path=/run/dbus/system_bus_socket`.
+  /// A D-Bus address, such as `unix:path=/run/dbus/system_bus_socket`.
   case address(String)
 
-  /// The address as D-Bus writes it.
   package var text: String {
     switch self {
     case .system:
@@ -21,7 +21,7 @@ package enum BusAddress: Hashable, Sendable {
     }
   }
 
-  /// Returns a variable of the environment, unless the process has another user's rights, as libdbus does.
+  /// Returns an environment variable, unless the process has another user's rights, as in libdbus.
   private func variable(_ name: String) -> String? {
     // The text is copied at once.
     guard getuid() == geteuid(), getgid() == getegid(), let text = unsafe getenv(name) else {

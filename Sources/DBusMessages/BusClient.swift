@@ -1,36 +1,34 @@
 package import Clocks
 
-/// A client of one service on a bus: it connects, knows which call an answer is for and who owns the service's name, and
-/// tries again after failures, with waits that grow.
+/// A client of one service on a bus, which connects, matches answers with calls, tracks the owner
+/// of the service's name, and retries after failures at growing intervals.
 ///
-/// Any process can send signals, so only those of the name's owner are the service's. After an error ``fail(at:)`` is called;
-/// the next ``connect(at:matching:)`` that is due begins anew.
+/// Any process can send signals, so only those of the name's owner are the service's. After an
+/// error, call ``fail(at:)``; the next ``connect(at:matching:)`` that is due starts again.
 package struct BusClient<Subject: Sendable>: ~Copyable {
-  /// A call whose answer is awaited.
+  /// A call without an answer yet.
   package struct Call: Sendable {
     package var subject: Subject
     package var sent: MonotonicTime
   }
 
-  /// What a message means.
+  /// The meaning of a message.
   package enum Event: Sendable {
-    /// The service was started, with its unique name, or has ended.
+    /// The service has started, with its unique name, or ended.
     case owner(String?)
     /// The answer to a call: a reply or an error.
     case answer(Call, BusMessage)
-    /// A signal or a call of the service.
+    /// A signal or call from the service.
     case service(BusMessage)
-    /// A signal or a call of somebody else.
+    /// A signal or call from another sender.
     case other(BusMessage)
   }
 
-  /// The service's well-known name.
   package let service: String
-  /// The connection to the bus, while there is one.
   package private(set) var bus: BusConnection?
-  /// The service's unique name, as the bus or its own answers have it; `nil` before that is known, and while it does not run.
+  /// The service's unique name; `nil` while it is unknown or the service does not run.
   package private(set) var owner: String?
-  /// The calls whose answers are awaited, by their serial numbers.
+  /// The calls without an answer yet, by serial number.
   package private(set) var calls: [UInt32: Call] = [:]
 
   private let address: BusAddress
@@ -44,8 +42,10 @@ package struct BusClient<Subject: Sendable>: ~Copyable {
 
   // MARK: The connection
 
-  /// Connects to the bus, if there is no connection and an attempt is due, and has the bus send what the rules match and each
-  /// change of the service's owner: before anything is asked, so that no change is missed. Returns whether it connected.
+  /// Connects to the bus if there is no connection and an attempt is due; returns whether it did.
+  ///
+  /// First it adds the matches of the rules and of the service's owner, so that no change is
+  /// missed.
   package mutating func connect(
     at now: MonotonicTime, matching rules: [BusMatch]
   ) throws(BusError) -> Bool {
@@ -59,27 +59,26 @@ package struct BusClient<Subject: Sendable>: ~Copyable {
     return true
   }
 
-  /// Records that the service works: the wait after the next failure is the shortest.
+  /// Records that the service works, so that the next failure is followed by the shortest wait.
   package mutating func succeed() { backoff.reset() }
 
-  /// Ends the connection because of a failure.
   package mutating func fail(at now: MonotonicTime) {
     disconnect(nextAttempt: now.advanced(by: backoff.next()))
   }
 
-  /// Ends the connection, and with it what the service did for this process. The next one may follow at once, or at a moment.
+  /// Ends the connection and forgets the service. The next attempt is due at the time, or at once.
   package mutating func disconnect(nextAttempt: MonotonicTime? = nil) {
     bus?.close()
     (bus, self.nextAttempt) = (nil, nextAttempt)
     forget()
   }
 
-  /// Forgets the service: its owner, and what it was asked.
+  /// Forgets the service's owner and the calls to it.
   package mutating func forget() { (owner, calls) = (nil, [:]) }
 
   // MARK: What is sent
 
-  /// Sends a call, whose answer is ``Event/answer(_:_:)``; nothing is sent without a connection.
+  /// Sends a call, which ``Event/answer(_:_:)`` answers; does nothing without a connection.
   package mutating func ask(
     _ message: BusMessage, _ subject: Subject, at now: MonotonicTime
   ) throws(BusError) {
@@ -87,19 +86,19 @@ package struct BusClient<Subject: Sendable>: ~Copyable {
     calls[try bus.send(message)] = Call(subject: subject, sent: now)
   }
 
-  /// Gives all answers time anew, as this process did not run.
+  /// Restarts the time limits of all calls, after this process did not run.
   package mutating func restartAnswerTimes(at now: MonotonicTime) {
     for serial in calls.keys { calls[serial]?.sent = now }
   }
 
-  /// Awaits some answers no longer.
+  /// Ignores the answers to some calls.
   package mutating func dropCalls(where isDropped: (Subject) -> Bool) {
     calls = calls.filter { !isDropped($0.value.subject) }
   }
 
   // MARK: What comes
 
-  /// Waits for messages until a moment, or until it is woken; without a connection until the next attempt.
+  /// Waits for messages or the signal; without a connection, at most until the next attempt.
   package func receive(
     until end: MonotonicTime, wakeSignal: borrowing WakeSignal
   ) throws(BusError) -> [BusMessage] {
@@ -112,7 +111,7 @@ package struct BusClient<Subject: Sendable>: ~Copyable {
     return try bus.receive(waitingAtMost: max(0, end.nanoseconds(since: now)), orUntil: other)
   }
 
-  /// Returns what a message means; `nil` for nothing, also after the connection has ended.
+  /// Returns the meaning of a message; `nil` if it has none or the connection has ended.
   package mutating func event(of message: BusMessage) -> Event? {
     guard bus != nil else { return nil }
     if let change = message.ownerChange {
@@ -129,7 +128,7 @@ package struct BusClient<Subject: Sendable>: ~Copyable {
     }
   }
 
-  /// Records the service's owner; returns it where it has changed, or there is none.
+  /// Records the service's owner; returns it if it has changed or if there is none.
   package mutating func found(_ owner: String?) -> String?? {
     guard owner != self.owner || owner == nil else { return nil }
     self.owner = owner

@@ -3,8 +3,9 @@ import Glibc
 
 /// A connection to a bus, used by one thread at a time.
 ///
-/// A call waits for its reply and keeps what else comes for ``receive(waitingAtMost:orUntil:)``, in order. Nothing is
-/// read in between, so that a sender without end waits in the bus and not here; ``BusLimits`` bounds what a call keeps.
+/// A call waits for its reply and keeps other messages, in order, for
+/// ``receive(waitingAtMost:orUntil:)``. Nothing is read between calls, so a flood of messages fills
+/// the bus and not this process; ``BusLimits`` bounds the messages that a call keeps.
 ///
 /// ```swift
 /// let bus = try BusConnection(.system)
@@ -20,8 +21,9 @@ import Glibc
 @safe package final class BusConnection {
   /// The name that the bus gave this connection, such as ":1.42".
   package private(set) var uniqueName = ""
-  /// The number of messages that others sent and that were dropped, because a call had to read past more than the limits permit
-  /// to keep, or because one had too many values. Where it rises, a mirror of another's state is no longer complete.
+  /// The number of messages that were dropped, because a call read more than the limits permit to
+  /// keep, or because one had too many values. If it rises, a mirror of a service's state is
+  /// incomplete.
   package private(set) var droppedMessages = 0
 
   /// The connection's socket, which libdbus closes.
@@ -32,13 +34,13 @@ import Glibc
   private var keptBytes = 0
   private var isClosed = false
 
-  /// The time that a bus or a service has for an answer, in nanoseconds, as libdbus has it.
+  /// The time limit for answers in nanoseconds, which is libdbus's own.
   package static let defaultTimeout: Int64 = 25_000_000_000
 
   /// Prepares libdbus for several threads, once.
   private static let threads: Void = { _ = dbus_threads_init_default() }()
 
-  /// Connects to a bus, and takes a unique name. The bus has the timeout, in nanoseconds, to answer.
+  /// Connects to a bus and takes a unique name. The timeout for the bus's answer is in nanoseconds.
   package init(
     _ address: BusAddress, limits: BusLimits = BusLimits(), timeout: Int64 = defaultTimeout
   ) throws(BusError) {
@@ -77,7 +79,7 @@ import Glibc
     } catch {
       switch error {
       case .disconnected:
-        // So ends a connection of a user whom the bus does not accept.
+        // The bus ends the connection of a user whom it does not accept.
         throw .notPermitted(
           reason: "the bus at '\(text)' closed the connection of user \(getuid()) unanswered")
       case .timedOut: throw .unavailable(address: text, reason: "it did not answer in time")
@@ -91,7 +93,7 @@ import Glibc
     unsafe dbus_connection_unref(handle)
   }
 
-  /// Ends the connection. What was not yet sent is sent if the bus reads it now, and otherwise lost.
+  /// Ends the connection. Unsent messages are sent if the bus reads them now, and otherwise lost.
   package func close() {
     guard !isClosed else { return }
     isClosed = true
@@ -101,7 +103,7 @@ import Glibc
     unsafe dbus_connection_close(handle)
   }
 
-  /// Whether the connection has not ended, as far as is known without reading.
+  /// Whether the connection has not ended, as far as this is known without reading.
   package var isConnected: Bool {
     unsafe !isClosed && dbus_connection_get_is_connected(handle) != 0
   }
@@ -110,8 +112,8 @@ import Glibc
 // MARK: Sending
 
 extension BusConnection {
-  /// Sends a message, and returns its serial. What the bus does not read at once is sent during the next calls and waits. The
-  /// reply to a call comes through ``receive(waitingAtMost:orUntil:)``.
+  /// Sends a message and returns its serial. Data that the bus does not read at once is sent in
+  /// later calls and waits. The reply to a call comes through ``receive(waitingAtMost:orUntil:)``.
   @discardableResult
   package func send(_ message: BusMessage) throws(BusError) -> UInt32 {
     let wire = try WireMessage.make(message)
@@ -128,8 +130,9 @@ extension BusConnection {
 
   private var unsentBytes: Int { unsafe dbus_connection_get_outgoing_size(handle) }
 
-  /// Sends a call, waits for its reply, and returns the reply's values. Other messages that come meanwhile are kept, in order,
-  /// for ``receive(waitingAtMost:orUntil:)``; so is a reply that comes later than the timeout, which is in nanoseconds.
+  /// Sends a call and returns the values of its reply. ``receive(waitingAtMost:orUntil:)`` returns
+  /// the other messages that come meanwhile, in order, and a reply after the timeout, which is in
+  /// nanoseconds.
   package func call(
     _ message: BusMessage, timeout: Int64 = defaultTimeout
   ) throws(BusError) -> [BusValue] {
@@ -145,7 +148,7 @@ extension BusConnection {
       while let wire = next() {
         guard let serial, wire.answeredSerial == serial else {
           keep(wire)
-          // A flood does not make a call wait longer.
+          // A flood of messages does not extend the wait.
           isOver = monotonicTime() >= deadline
           if isOver { break }
           continue
@@ -161,12 +164,12 @@ extension BusConnection {
     }
   }
 
-  /// Answers a call, if its caller waits for a reply.
+  /// Answers a call if its caller expects a reply.
   package func reply(to call: BusMessage, with body: [BusValue] = []) throws(BusError) {
     try answer(BusMessage(.reply, body: body), to: call)
   }
 
-  /// Answers a call by an error, if its caller waits for a reply.
+  /// Answers a call with an error if its caller expects a reply.
   package func replyError(to call: BusMessage, name: String, message: String) throws(BusError) {
     var error = BusMessage(.error, body: [.string(message)])
     error.errorName = name
@@ -185,9 +188,9 @@ extension BusConnection {
 // MARK: Receiving
 
 extension BusConnection {
-  /// Returns what has come, in order: at most as many messages as the limits permit, and the rest the next time. If nothing
-  /// has come, it waits for at most that many nanoseconds, or until another descriptor is readable, which it does not
-  /// read; then there may be no messages.
+  /// Returns the received messages in order, at most as many as the limits permit. If there are
+  /// none, it waits for at most the nanoseconds, or until another descriptor is readable, which it
+  /// does not read; the result may be empty.
   package func receive(
     waitingAtMost nanoseconds: Int64, orUntil wakeUp: Int32? = nil
   ) throws(BusError) -> [BusMessage] {
@@ -212,7 +215,7 @@ extension BusConnection {
     kept.count < limits.messages && keptBytes < limits.decodedBytes
   }
 
-  /// Keeps a message, or counts it as dropped; who called is answered.
+  /// Keeps a message, or counts it as dropped.
   private func keep(_ wire: consuming WireMessage) {
     guard !wire.isDisconnection else { return }
     var budget = limits.decodedBytes
@@ -224,7 +227,7 @@ extension BusConnection {
     }
   }
 
-  /// Returns the next message that is here, and reads without waiting; `nil` if there is none.
+  /// Reads without waiting, and returns the next message, or `nil`.
   private func next() -> WireMessage? {
     while !isClosed {
       if let message = unsafe dbus_connection_pop_message(handle) {
@@ -237,23 +240,21 @@ extension BusConnection {
     return nil
   }
 
-  /// Reads and writes what is possible without waiting.
   private func transfer() { unsafe dbus_connection_read_write(handle, 0) }
 
-  /// Waits until the socket can be read, or written if something is to be sent, and does so.
-  ///
-  /// - Returns: Whether there is time left, and the other descriptor is not readable.
+  /// Waits until the socket is readable, or writable if there is unsent data, and transfers data.
+  /// Returns whether time is left and the other descriptor is not readable.
   private func wait(until deadline: Int64, or wakeUp: Int32?) -> Bool {
     let rest = max(0, deadline - monotonicTime())
     let milliseconds = Int32(clamping: (rest + 999_999) / 1_000_000)
     guard unsafe dbus_connection_get_is_authenticated(handle) != 0 else {
-      // Before that only libdbus knows whether it is to read or to write.
+      // Before authentication, only libdbus knows whether to read or to write.
       unsafe dbus_connection_read_write(handle, milliseconds)
       return rest > 0
     }
     let writes = unsafe dbus_connection_has_messages_to_send(handle) != 0
     let ready = poll(milliseconds, or: wakeUp, writes: writes)
-    // A signal ends a wait early: its rest is waited for again.
+    // If a signal ends a wait early, the caller waits for the rest.
     if ready.socket != 0 { transfer() }
     return rest > 0 && !ready.wakeUp
   }
@@ -261,18 +262,17 @@ extension BusConnection {
   private func poll(
     _ milliseconds: Int32, or wakeUp: Int32?, writes: Bool
   ) -> (socket: Int16, wakeUp: Bool) {
-    // A negative descriptor is passed over.
+    // `poll` ignores a negative descriptor.
     var entries = [
       pollfd(fd: descriptor, events: Int16(writes ? POLLIN | POLLOUT : POLLIN), revents: 0),
       pollfd(fd: wakeUp ?? -1, events: Int16(POLLIN), revents: 0),
     ]
-    // The entries outlive the call. After an error they are as they were.
+    // The entries outlive the call. After an error they are unchanged.
     _ = unsafe Glibc.poll(&entries, nfds_t(entries.count), milliseconds)
     return (entries[0].revents, entries[1].revents != 0)
   }
 }
 
-/// Returns the time of the monotonic clock, in nanoseconds.
 private func monotonicTime() -> Int64 {
   var time = timespec()
   // The structure outlives the call.
@@ -283,17 +283,17 @@ private func monotonicTime() -> Int64 {
 // MARK: The bus
 
 extension BusConnection {
-  /// Lets the bus send what a rule matches.
+  /// Makes the bus send the messages that a rule matches.
   package func addMatch(_ rule: BusMatch) throws(BusError) {
     _ = try call(.toBus("AddMatch", .string(rule.text)))
   }
 
-  /// Removes a rule that was added; others stay.
+  /// Removes one addition of a rule.
   package func removeMatch(_ rule: BusMatch) throws(BusError) {
     _ = try call(.toBus("RemoveMatch", .string(rule.text)))
   }
 
-  /// Returns the unique name of a name's owner; `nil` if it has none. The bus has the timeout, in nanoseconds, to answer.
+  /// Returns the unique name of a name's owner, or `nil`. The timeout is in nanoseconds.
   package func owner(
     of name: String, timeout: Int64 = defaultTimeout
   ) throws(BusError) -> String? {
@@ -306,12 +306,12 @@ extension BusConnection {
 }
 
 extension BusMessage {
-  /// Returns a call of the bus itself.
+  /// Returns a call to the bus itself.
   package static func toBus(_ member: String, _ body: BusValue...) -> BusMessage {
     BusMessage(call: member, of: Bus.name, at: Bus.path, to: Bus.name, body: body)
   }
 
-  /// A name's new owner, `nil` for none, if the bus sent this to report it.
+  /// The name and its new owner, `nil` for none, if this is the bus's signal of a change.
   package var ownerChange: (name: String, owner: String?)? {
     guard isSignal("NameOwnerChanged", of: Bus.name), sender == Bus.name, body.count == 3,
       let name = body[0].asString, let owner = body[2].asString

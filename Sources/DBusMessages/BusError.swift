@@ -1,23 +1,23 @@
-/// A bus that cannot be used, or a call that failed.
+/// A bus that cannot be used, or a failed call.
 package enum BusError: Error, Hashable, Sendable {
   /// No bus answers at the address.
   case unavailable(address: String, reason: String)
-  /// The bus, or a service, refuses this process: its policy does not permit the connection or the call.
+  /// The policy of the bus or the service does not permit the connection or the call.
   case notPermitted(reason: String)
-  /// The connection has ended; it stays so.
+  /// The connection has ended for good.
   case disconnected
   /// No reply to a call came in time.
   case timedOut(member: String)
-  /// A call was answered by an error.
+  /// A call was answered with an error.
   case failed(name: String, message: String)
-  /// A value that has no place in a message, a message that cannot be read, or an address that is none.
+  /// A value that a message cannot hold, an unreadable message, or an invalid address.
   case invalid(reason: String)
-  /// The bus does not read what was sent: this number of bytes waits.
+  /// The bus does not read: this number of bytes is unsent.
   case congested(bytes: Int)
 }
 
 extension BusError {
-  /// Names of errors that buses and services answer with.
+  /// The names of errors in answers of buses and services.
   package enum Name {
     package static let serviceUnknown = "org.freedesktop.DBus.Error.ServiceUnknown"
     package static let nameHasNoOwner = "org.freedesktop.DBus.Error.NameHasNoOwner"
@@ -32,14 +32,14 @@ extension BusError {
     package static let noMemory = "org.freedesktop.DBus.Error.NoMemory"
   }
 
-  /// Creates the error that an error message means.
+  /// Creates the error for a received error message.
   init(name: String, message: String) {
     self =
       name == Name.accessDenied
       ? .notPermitted(reason: message) : .failed(name: name, message: message)
   }
 
-  /// The name that a call was answered with; `nil` for an error that was no answer.
+  /// The name of the error in the answer; `nil` if the error is not an answer.
   package var name: String? {
     switch self {
     case .failed(let name, _): name

@@ -1,14 +1,14 @@
-/// What a connection may cost, whatever others send.
+/// The limits on a connection's memory, whatever others send.
 package struct BusLimits: Hashable, Sendable {
-  /// The longest message that is received, in bytes: libdbus may take twice that for it. The connection ends when a longer
-  /// one begins to come, before it is stored.
+  /// The longest received message, in bytes, for which libdbus may take twice the memory. A longer
+  /// message ends the connection before it is stored.
   package var messageBytes = 16 << 20
-  /// About the memory that the values of one message may take, and those of all messages that are kept for
-  /// ``BusConnection/receive(waitingAtMost:orUntil:)``, in bytes. A single message that takes more is dropped.
+  /// The approximate memory, in bytes, for the values of one message, and for those of all messages
+  /// that a call keeps. A message that takes more is dropped.
   package var decodedBytes = 64 << 20
-  /// The number of messages that are kept, and that one ``BusConnection/receive(waitingAtMost:orUntil:)`` returns.
+  /// The number of messages that a call keeps, and that are returned at once.
   package var messages = 4096
-  /// The bytes that may wait to be sent while the bus does not read.
+  /// The bytes that may be unsent while the bus does not read.
   package var unsentBytes = 1 << 20
 
   package init() {}

@@ -1,14 +1,14 @@
-/// A rule by which the bus chooses the messages that a connection receives.
+/// A rule that selects the messages that a connection receives.
 package struct BusMatch: Hashable, Sendable {
   package var kind: BusMessage.Kind?
-  /// A unique name, or a name whose owner sends.
+  /// A unique name, or a name whose owner is the sender.
   package var sender: String?
   package var path: String?
-  /// An object path: messages of that object and of all below it match.
+  /// An object path that matches the object and all objects below it.
   package var pathNamespace: String?
   package var interface: String?
   package var member: String?
-  /// The first value of the body, a string.
+  /// The first value of the body, which is a string.
   package var arg0: String?
 
   package init(
@@ -25,13 +25,13 @@ package struct BusMatch: Hashable, Sendable {
     self.arg0 = arg0
   }
 
-  /// Returns the rule for the signals that a name has another owner.
+  /// Returns the rule for the signals of a name's new owner.
   package static func owner(of name: String) -> BusMatch {
     BusMatch(
       sender: Bus.name, path: Bus.path, interface: Bus.name, member: "NameOwnerChanged", arg0: name)
   }
 
-  /// The rule as the bus reads it.
+  /// The rule in the syntax of D-Bus.
   package var text: String {
     let type: String? =
       switch kind {
@@ -49,14 +49,13 @@ package struct BusMatch: Hashable, Sendable {
       .joined(separator: ",")
   }
 
-  /// Returns a text in quotes, which cannot hold a quote: that stands between two quoted parts.
+  /// Returns a text in quotes. A quote in it is put between two quoted parts.
   private static func quoted(_ text: String) -> String {
     "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
       + "'"
   }
 }
 
-/// The bus's own names.
 enum Bus {
   static let name = "org.freedesktop.DBus"
   static let path = "/org/freedesktop/DBus"

@@ -1,7 +1,7 @@
 import CDBus
 
 extension BusMessage {
-  /// Throws ``BusError/invalid(reason:)`` for what D-Bus does not permit in a message.
+  /// Throws ``BusError/invalid(reason:)`` if D-Bus does not permit the message.
   func check() throws(BusError) {
     try unsafe Self.check(sender, "bus name", dbus_validate_bus_name)
     try unsafe Self.check(destination, "bus name", dbus_validate_bus_name)
@@ -20,7 +20,7 @@ extension BusMessage {
       case .error: replySerial != 0 && errorName != nil
       }
     guard isComplete else { throw .invalid(reason: "a message of kind \(kind) lacks a part") }
-    // No longer than a connection receives by default; room is left for the header.
+    // The limit is that of a receiving connection by default, less room for the header.
     var budget = BusLimits().messageBytes - 65_536
     for value in body { try value.check(depth: 0, &budget) }
     try BusValue.check(signature: body.map(\.typeSignature).joined())
@@ -39,8 +39,8 @@ extension BusMessage {
 }
 
 extension BusValue {
-  /// Throws ``BusError/invalid(reason:)`` for a value that D-Bus does not permit. The budget has the bytes that are left
-  /// in the message; the value may take fewer than are counted.
+  /// Throws ``BusError/invalid(reason:)`` if D-Bus does not permit the value. The budget is the
+  /// number of bytes left in the message; the value may take fewer than are counted.
   fileprivate func check(depth: Int, _ budget: inout Int) throws(BusError) {
     guard depth <= WireMessage.maximumDepth else {
       throw .invalid(reason: "values that are more than \(WireMessage.maximumDepth) deep")

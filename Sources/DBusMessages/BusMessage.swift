@@ -6,30 +6,27 @@ package struct BusMessage: Hashable, Sendable {
   }
 
   package var kind: Kind
-  /// The sender's unique name, which the bus sets; `nil` for a message that was not received.
+  /// The sender's unique name, which the bus sets; `nil` in a message that was not received.
   package var sender: String?
   package var destination: String?
   package var path: String?
   package var interface: String?
   package var member: String?
   package var errorName: String?
-  /// The message's number on the sender's connection; 0 for a message that was not sent.
+  /// The message's number on the sender's connection; 0 if it was not sent.
   package var serial: UInt32 = 0
-  /// The number of the call that this message answers; 0 for a message that answers none.
+  /// The number of the call that this message answers; 0 if it is not an answer.
   package var replySerial: UInt32 = 0
-  /// Whether the caller waits for a reply.
   package var expectsReply = false
   /// Whether the bus may start the service that a call is for.
   package var startsService = true
   package var body: [BusValue]
 
-  /// Creates a message of any kind.
   package init(_ kind: Kind, body: [BusValue] = []) {
     self.kind = kind
     self.body = body
   }
 
-  /// Creates a method call.
   package init(
     call member: String, of interface: String?, at path: String, to destination: String?,
     body: [BusValue]
@@ -42,7 +39,6 @@ package struct BusMessage: Hashable, Sendable {
     expectsReply = true
   }
 
-  /// Creates a method call.
   package init(
     call member: String, of interface: String?, at path: String, to destination: String?,
     _ body: BusValue...
@@ -50,7 +46,7 @@ package struct BusMessage: Hashable, Sendable {
     self.init(call: member, of: interface, at: path, to: destination, body: body)
   }
 
-  /// Creates a signal, to one connection or to all whose rules match.
+  /// Creates a signal to one connection, or to all whose rules match.
   package init(
     signal member: String, of interface: String, at path: String, to destination: String? = nil,
     _ body: BusValue...
@@ -62,7 +58,7 @@ package struct BusMessage: Hashable, Sendable {
     self.destination = destination
   }
 
-  /// Reads a message from its bytes. The limit is about the memory that its values may take.
+  /// Reads a message from bytes. The limit is the approximate memory for its values, in bytes.
   package init(parsing bytes: [UInt8], limit: Int = BusLimits().decodedBytes) throws(BusError) {
     var budget = limit
     self = try WireMessage.parse(bytes).decoded(&budget)
@@ -73,13 +69,12 @@ package struct BusMessage: Hashable, Sendable {
     try WireMessage.make(self).bytes(serial: serial)
   }
 
-  /// The error that a message of kind ``Kind/error`` means.
+  /// The error that a message of kind ``Kind/error`` reports.
   package var error: BusError? {
     guard kind == .error else { return nil }
     return BusError(name: errorName ?? "", message: body.first?.asString ?? "")
   }
 
-  /// Whether this is a signal of an interface.
   package func isSignal(_ member: String, of interface: String) -> Bool {
     kind == .signal && self.member == member && self.interface == interface
   }

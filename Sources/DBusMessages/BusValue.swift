@@ -12,18 +12,17 @@ package enum BusValue: Hashable, Sendable {
   case string(String)
   case objectPath(String)
   case signature(String)
-  /// A file descriptor that came with a message, and that was closed: none is used here, and none can be sent.
+  /// A file descriptor in a received message. It is never opened, and none can be sent.
   case fileDescriptor
   /// An array of bytes: `ay`.
   case bytes([UInt8])
-  /// An array of values that all have the element's signature.
+  /// An array of values, which all have the element's signature.
   case array(element: String, [BusValue])
   indirect case dictionary(key: String, value: String, [Entry])
   /// At least one value.
   case structure([BusValue])
   indirect case variant(BusValue)
 
-  /// A key of a dictionary, and its value.
   package struct Entry: Hashable, Sendable {
     package var key: BusValue
     package var value: BusValue
@@ -36,7 +35,7 @@ package enum BusValue: Hashable, Sendable {
 }
 
 extension BusValue {
-  /// Returns a dictionary of variants by name, `a{sv}`, in the order of the names.
+  /// Returns a dictionary of variants, `a{sv}`, sorted by name.
   package static func properties(_ values: [String: BusValue]) -> BusValue {
     .dictionary(
       key: "s", value: "v",
@@ -48,7 +47,7 @@ extension BusValue {
     .array(element: "s", values.map { .string($0) })
   }
 
-  /// The value in a variant, in variants in it too, or the value itself.
+  /// The innermost value of nested variants, or the value itself.
   package var unwrapped: BusValue {
     var value = self
     while case .variant(let inner) = value { value = inner }
@@ -63,7 +62,7 @@ extension BusValue {
     }
   }
 
-  /// The number of an integer of any size, if an `Int` can hold it.
+  /// The value of an integer of any size, if it fits in an `Int`.
   package var asInt: Int? {
     switch unwrapped {
     case .byte(let number): Int(number)
@@ -101,8 +100,8 @@ extension BusValue {
     if case .dictionary(_, _, let entries) = unwrapped { entries } else { nil }
   }
 
-  /// The values of a dictionary whose keys are strings or object paths, out of their variants. Of the values of one
-  /// key, the last counts.
+  /// The unwrapped values of a dictionary whose keys are strings or object paths. The last value of
+  /// a repeated key counts.
   package var asProperties: [String: BusValue]? {
     guard let entries = asEntries else { return nil }
     var values: [String: BusValue] = [:]
@@ -116,7 +115,7 @@ extension BusValue {
 }
 
 extension BusValue {
-  /// The value's type as D-Bus writes it.
+  /// The value's D-Bus signature.
   package var typeSignature: String {
     switch self {
     case .byte: "y"
@@ -140,7 +139,7 @@ extension BusValue {
     }
   }
 
-  /// About the number of bytes of memory that the value takes: what bounds are counted in.
+  /// The approximate memory of the value in bytes, which the limits count.
   var size: Int {
     switch self {
     case .string(let text), .objectPath(let text), .signature(let text):
@@ -156,8 +155,8 @@ extension BusValue {
     }
   }
 
-  /// A value in an array that has grown to twice its need.
+  /// The size of a value in an array that has twice the capacity it needs.
   static let plainSize = 64
-  /// A value with memory of its own.
+  /// The size of a value with an allocation of its own.
   static let containerSize = 160
 }

@@ -1,37 +1,36 @@
 /// A mirror of the objects that a service manages, in bounded memory.
 ///
-/// Ask for the signals of ``matches(service:)`` first, then send ``request(to:at:)``, and give the reply and every signal to
-/// this value in the order in which they came. Signals that came before the reply may be given after it: they show states
-/// that were, and end with the same objects.
+/// First request the signals of ``matches(service:)``, then send ``request(to:at:)``, and pass the
+/// reply and every signal to this value in the order in which they came. Signals that came before
+/// the reply may be passed after it: they report past states, and the objects end up the same.
 package struct ManagedObjects: Sendable {
-  /// Properties by their names, out of their variants.
+  /// Properties by name, without their variants.
   package typealias Properties = [String: BusValue]
 
-  /// A difference from before.
   package enum Change: Hashable, Sendable {
     case added(path: String, interface: String)
-    /// Properties that have these values now.
+    /// The properties with new values, and the names of those without a value.
     case changed(path: String, interface: String, Properties, invalidated: [String])
     case removed(path: String, interface: String)
   }
 
   /// The properties by object path and interface.
   package private(set) var objects: [String: [String: Properties]] = [:]
-  /// The number of interfaces and values that were not stored, for lack of room.
+  /// The number of interfaces and values that were not stored for lack of room.
   package private(set) var dropped = 0
-  /// The unique name of the service; what others send changes nothing. `nil` believes every sender.
+  /// The service's unique name, whose signals alone are applied; `nil` accepts every sender.
   package var owner: String?
 
   private let maximumBytes: Int
   private var bytes = 0
 
-  /// Creates a mirror without objects, which may take about that much memory.
+  /// Creates an empty mirror that takes about this memory at most.
   package init(owner: String? = nil, maximumBytes: Int = 64 << 20) {
     self.owner = owner
     self.maximumBytes = maximumBytes
   }
 
-  /// Returns the rules for the signals that ``apply(_:)`` wants.
+  /// Returns the rules for the signals that ``apply(_:)`` needs.
   package static func matches(service: String) -> [BusMatch] {
     [
       BusMatch(sender: service, interface: Bus.objectManager),
@@ -39,12 +38,12 @@ package struct ManagedObjects: Sendable {
     ]
   }
 
-  /// Returns the call whose reply ``reset(_:)`` wants.
+  /// Returns the call whose reply ``reset(_:)`` needs.
   package static func request(to service: String, at path: String = "/") -> BusMessage {
     BusMessage(call: "GetManagedObjects", of: Bus.objectManager, at: path, to: service)
   }
 
-  /// Replaces all objects by those of a reply to ``request(to:at:)``.
+  /// Replaces all objects by those in a reply to ``request(to:at:)``.
   package mutating func reset(_ reply: [BusValue]) -> [Change] {
     let old = objects
     objects = [:]
@@ -74,10 +73,10 @@ package struct ManagedObjects: Sendable {
     return changes
   }
 
-  /// Removes all objects, such as those of a service that has ended.
+  /// Removes all objects, for example after the service has ended.
   package mutating func removeAll() -> [Change] { reset([]) }
 
-  /// Applies a signal; any other message changes nothing.
+  /// Applies a signal; ignores any other message.
   package mutating func apply(_ message: BusMessage) -> [Change] {
     guard message.kind == .signal, owner == nil || message.sender == owner else { return [] }
     let body = message.body
@@ -104,7 +103,7 @@ package struct ManagedObjects: Sendable {
     }
   }
 
-  /// Stores interfaces with their properties in place of what they had.
+  /// Stores interfaces with their properties, which replace earlier ones.
   private mutating func add(_ interfaces: BusValue, at path: String) -> [Change] {
     (interfaces.asEntries ?? []).compactMap { entry in
       guard let name = entry.key.asString, let properties = entry.value.asProperties else {
@@ -134,7 +133,7 @@ package struct ManagedObjects: Sendable {
     return true
   }
 
-  /// Changes a property of an interface that is there, and returns whether it has changed.
+  /// Sets or removes a property of a stored interface; returns whether that changed it.
   private mutating func set(
     _ property: String, to value: BusValue?, of name: String, at path: String
   ) -> Bool {
@@ -152,7 +151,7 @@ package struct ManagedObjects: Sendable {
     return true
   }
 
-  /// About the memory of an interface without properties: its name, its path, and the tables' entries.
+  /// Returns the approximate memory of an interface without properties: names and table entries.
   private static func size(of name: String, at path: String) -> Int {
     512 + name.utf8.count + path.utf8.count
   }

@@ -1,19 +1,19 @@
 import CDBus
 
-/// A message of libdbus, released with its value. What libdbus is given is checked before: it ends the process
-/// for a name or a value that is not valid.
+/// A libdbus message, released with this value. All input is checked first, because libdbus ends
+/// the process for an invalid name or value.
 @safe struct WireMessage: ~Copyable {
   private let handle: OpaquePointer
 
-  /// Takes over a message.
+  /// Takes ownership of a message.
   init(taking handle: OpaquePointer) { unsafe self.handle = handle }
 
   deinit { unsafe dbus_message_unref(handle) }
 
-  /// The most levels of values within values, which is also libdbus's limit for what is received.
+  /// The maximum depth of nested values, which libdbus also requires of received messages.
   static let maximumDepth = 64
 
-  /// The call that this message answers; `nil` for one that answers none.
+  /// The serial of the call that this message answers; `nil` if it is not an answer.
   var answeredSerial: UInt32? {
     let type = unsafe dbus_message_get_type(handle)
     guard type == BusMessage.Kind.reply.rawValue || type == BusMessage.Kind.error.rawValue else {
@@ -22,12 +22,12 @@ import CDBus
     return unsafe dbus_message_get_reply_serial(handle)
   }
 
-  /// Whether libdbus made this message itself at the connection's end. No peer can send one.
+  /// Whether libdbus itself made this message at the connection's end. A peer cannot send one.
   var isDisconnection: Bool {
     unsafe dbus_message_is_signal(handle, "org.freedesktop.DBus.Local", "Disconnected") != 0
   }
 
-  /// Queues the message, and returns its serial.
+  /// Queues the message and returns its serial.
   func send(on connection: OpaquePointer) throws(BusError) -> UInt32 {
     var serial: UInt32 = 0
     // The connection outlives the call, and holds its own reference to the message.
@@ -43,7 +43,6 @@ extension BusError {
 // MARK: From libdbus
 
 extension WireMessage {
-  /// Reads a message from its bytes.
   static func parse(_ bytes: [UInt8]) throws(BusError) -> WireMessage {
     guard let count = Int32(exactly: bytes.count) else { throw .invalid(reason: "a long message") }
     var error = unsafe DBusError()
@@ -60,7 +59,7 @@ extension WireMessage {
     return unsafe WireMessage(taking: handle)
   }
 
-  /// Returns the message as values. The budget is the memory that they may take; it is lowered by what they take.
+  /// Decodes the message. The budget, in bytes, is lowered by the memory of its values.
   func decoded(_ budget: inout Int) throws(BusError) -> BusMessage {
     let type = unsafe dbus_message_get_type(handle)
     guard let kind = BusMessage.Kind(rawValue: type) else {
@@ -116,7 +115,7 @@ extension WireMessage {
     case UInt8(ascii: "x"): return .int64(unsafe basic(&iterator, 0))
     case UInt8(ascii: "t"): return .uint64(unsafe basic(&iterator, 0))
     case UInt8(ascii: "d"): return .double(unsafe basic(&iterator, 0))
-    // Reading it would make another descriptor.
+    // Reading it would create another descriptor.
     case UInt8(ascii: "h"): return .fileDescriptor
     case UInt8(ascii: "s"): return .string(unsafe string(&iterator, &budget))
     case UInt8(ascii: "o"): return .objectPath(unsafe string(&iterator, &budget))
@@ -195,7 +194,7 @@ extension WireMessage {
 // MARK: To libdbus
 
 extension WireMessage {
-  /// Makes a message, or throws ``BusError/invalid(reason:)`` for one that D-Bus does not permit.
+  /// Creates a message; throws ``BusError/invalid(reason:)`` if D-Bus does not permit it.
   static func make(_ message: BusMessage) throws(BusError) -> WireMessage {
     try message.check()
     guard let handle = unsafe dbus_message_new(message.kind.rawValue) else { throw .noMemory }
@@ -221,7 +220,6 @@ extension WireMessage {
     return wire
   }
 
-  /// Returns the bytes of the message with a serial.
   func bytes(serial: UInt32) throws(BusError) -> [UInt8] {
     guard serial != 0 else { throw .invalid(reason: "a message whose serial is 0") }
     unsafe dbus_message_set_serial(handle, serial)
@@ -233,7 +231,7 @@ extension WireMessage {
     return unsafe Array(UnsafeRawBufferPointer(start: start, count: Int(count)))
   }
 
-  /// Appends a value that was checked, and returns whether there was memory for it.
+  /// Appends a checked value, and returns whether there was enough memory.
   private static func append(_ value: BusValue, to iterator: inout DBusMessageIter) -> Bool {
     switch value {
     case .byte(let value): return unsafe append(value, "y", to: &iterator)
@@ -298,7 +296,7 @@ extension WireMessage {
     }
   }
 
-  /// Fills a container. One that could not be filled is given up, and the message with it.
+  /// Fills a container. If that fails, the container and the message are abandoned.
   private static func within(
     _ type: Unicode.Scalar, _ contained: String?, of iterator: inout DBusMessageIter,
     _ fill: (inout DBusMessageIter) -> Bool
