@@ -2,7 +2,7 @@ import HCIPackets
 import Sources
 
 extension Doctor {
-  /// Whether there is an adapter.
+  /// Checks whether there is an adapter.
   static func adapters(_ host: HostView) -> [Finding] {
     guard host.socketError == 0 || host.bluez != nil && host.bluez?.obstacle == nil else {
       return []
@@ -31,7 +31,7 @@ extension Doctor {
     ]
   }
 
-  /// Whether rfkill blocks an adapter.
+  /// Checks whether rfkill blocks an adapter.
   static func blocks(_ host: HostView) -> [Finding] {
     host.adapters.map { adapter in
       let name = adapter.name
@@ -54,7 +54,7 @@ extension Doctor {
     }
   }
 
-  /// Whether a program has an adapter for itself.
+  /// Checks whether a program uses an adapter exclusively.
   static func holders(_ host: HostView) -> [Finding] {
     host.radios.filter(\.isHeld).map { radio in
       let (programs, command) = socketUsers(host)
@@ -65,7 +65,7 @@ extension Doctor {
     }
   }
 
-  /// Whether an adapter is switched on.
+  /// Checks whether the adapters are switched on.
   static func power(_ host: HostView) -> [Finding] {
     let held = Set(host.radios.filter(\.isHeld).map(\.adapter))
     return host.adapters.filter { !held.contains($0) }.map { adapter in
@@ -79,9 +79,9 @@ extension Doctor {
     }
   }
 
-  /// The command that switches an adapter on, by what is installed.
+  /// Returns the command that switches an adapter on with the installed tools.
   static func powerOn(_ adapter: String, _ host: HostView) -> String? {
-    // BlueZ's service does it for every user, but for one adapter of several only after a dialogue.
+    // bluetoothd does it for every user, but with several adapters only in a dialog.
     if let bluez = host.bluez, bluez.obstacle == nil, host.adapters.count == 1,
       host.isContainer || host.tools.contains("bluetoothctl")
     {
@@ -94,7 +94,7 @@ extension Doctor {
       ? host.asRoot("apt-get install bluez") + " && " + btmgmt : nil
   }
 
-  /// Whether an adapter's controller answers.
+  /// Checks whether the adapters' controllers answer.
   static func answers(_ host: HostView) -> [Finding] {
     host.radios.filter { $0.adapter.isUp && !$0.isHeld }.compactMap { radio in
       let name = radio.adapter.name
@@ -116,9 +116,9 @@ extension Doctor {
     }
   }
 
-  /// Whether an adapter has Bluetooth Low Energy.
+  /// Checks whether the adapters have Bluetooth Low Energy.
   static func lowEnergy(_ host: HostView) -> [Finding] {
-    // Of one that never was on, the kernel knows nothing yet.
+    // The kernel does not know this of an adapter that was never on.
     host.radios.filter { $0.adapter.isUp && !$0.isHeld }.map { radio in
       let name = radio.adapter.name
       guard radio.adapter.supportsLE else {

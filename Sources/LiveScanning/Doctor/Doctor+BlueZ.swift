@@ -1,7 +1,7 @@
 import Sources
 
 extension Doctor {
-  /// Whether bluetoothd can be reached over the system's message bus.
+  /// Checks whether bluetoothd can be reached over the system's message bus.
   static func service(_ host: HostView) -> [Finding] {
     guard let bluez = host.bluez else { return [] }
     let bus = Finding(.bus, .ok, "the system's message bus can be reached")
@@ -22,7 +22,7 @@ extension Doctor {
     return [bus, policy, Finding(.bluetoothd, .ok, "bluetoothd runs")]
   }
 
-  /// Whether bluetoothd reports every advert of an adapter's.
+  /// Checks whether bluetoothd reports every advert that an adapter receives.
   static func monitors(_ host: HostView) -> [Finding] {
     (host.bluez?.adapters ?? []).map { view in
       let name = view.adapter.name
@@ -99,7 +99,8 @@ extension Doctor {
         : host.tools.contains("apt-get") ? host.asRoot("apt-get install bluez") : nil)
   }
 
-  /// Returns what to permit a Flatpak app, whose bus shows no name that the app may not talk to; `nil` elsewhere.
+  /// Returns the permission that a Flatpak app needs, whose bus hides names that it may not talk
+  /// to.
   private static func flatpak(_ subject: Finding.Subject, _ host: HostView) -> Finding? {
     host.flatpak.map { app in
       Finding(
@@ -113,10 +114,10 @@ extension Doctor {
 }
 
 extension HostView {
-  /// Where to run a command for the host, after a message.
+  /// The place to run a command for the host, to append to a message.
   var place: String { isContainer ? "; on the host, outside" : "" }
 
-  /// Returns a command of root's, for the host.
+  /// Returns a command for the host that runs as root.
   func outside(_ command: String) -> String { isContainer ? "sudo \(command)" : asRoot(command) }
 
   /// Returns the command that starts or restarts one of the host's services.

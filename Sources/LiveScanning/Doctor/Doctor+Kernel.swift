@@ -2,9 +2,9 @@ import Glibc
 import Sources
 
 extension Doctor {
-  /// Whether the kernel has Bluetooth, or could load it.
+  /// Checks whether the kernel has Bluetooth, or could load it.
   static func kernel(_ host: HostView) -> Finding {
-    // Without raw HCI sockets only bluetoothd needs it.
+    // Without raw HCI sockets, only bluetoothd needs it.
     let isNeeded = host.socketError == EAFNOSUPPORT || !host.hasRawHCI && host.bluez != nil
     guard isNeeded, !host.hasBluetooth else {
       return Finding(.kernel, .ok, "the kernel has Bluetooth")
@@ -20,14 +20,14 @@ extension Doctor {
         .kernel, .error, "\(name) has not loaded its module of Bluetooth",
         command: host.asRoot("modprobe bluetooth"))
     }
-    // Debian's kernels for clouds have no Bluetooth; its others have.
+    // Of Debian's kernels, only those for clouds have no Bluetooth.
     return Finding(
       .kernel, .error,
       "\(name) was built without Bluetooth; start one that has it, such as the distribution's own",
       command: newKernel(host))
   }
 
-  /// Whether a Bluetooth socket can be opened where the kernel has Bluetooth.
+  /// Checks whether a Bluetooth socket can be opened, if the kernel has Bluetooth.
   static func network(_ host: HostView) -> Finding? {
     guard host.socketError != 0 else {
       return Finding(.network, .ok, "Bluetooth sockets can be opened")
@@ -55,10 +55,10 @@ extension Doctor {
         command: host.asRoot("nsenter --target 1 --net -- \(quoted(host.program.path)) doctor"))
   }
 
-  /// Whether the kernel is new enough.
+  /// Checks whether the kernel is new enough.
   ///
-  /// Linux 4.19 is the first that scans with the commands of Bluetooth 5. Those before leave the events of such a
-  /// scan switched off, and use commands themselves that a controller refuses beside it.
+  /// Linux 4.19 is the first that scans with the commands of Bluetooth 5. Earlier ones leave the
+  /// events of such a scan off, and use commands that a controller refuses alongside it.
   static func kernelVersion(_ host: HostView) -> Finding? {
     let numbers = host.release.split { !$0.isNumber }.prefix(2).compactMap { Int($0) }
     guard numbers.count == 2 else { return nil }
@@ -73,7 +73,7 @@ extension Doctor {
       command: newKernel(host))
   }
 
-  /// A path as a shell takes it.
+  /// Returns a path quoted for a shell.
   static func quoted(_ path: String) -> String {
     let isPlain = path.utf8.allSatisfy { byte in
       byte >= 0x80 || byte >= 0x2B && byte <= 0x3A || byte == UInt8(ascii: "_")

@@ -2,7 +2,7 @@ import HCIPackets
 package import Sources
 
 extension Doctor {
-  /// Returns whether a process may use raw HCI sockets, and what gives it the right, as ``Finding/Level/ok`` or ``Finding/Level/error``.
+  /// Checks whether a process may use raw HCI sockets. The finding is ok or an error with its fix.
   package static func permission(
     _ rights: ProcessRights = .current(), _ program: ProgramFile = .current(),
     tools: Set<String> = ["setcap"]
@@ -54,7 +54,7 @@ extension Doctor {
       command: "\(setcap) cap_net_raw+ep \(quoted(program.path))")
   }
 
-  /// Whether another program scans already.
+  /// Checks whether another program already scans.
   static func scans(_ host: HostView) -> [Finding] {
     host.radios.compactMap { radio in
       let name = radio.adapter.name
@@ -85,10 +85,10 @@ extension Doctor {
     }
   }
 
-  /// Returns the programs that have HCI sockets, and the command that ends one.
+  /// Returns the programs with HCI sockets, and the command that ends one or shows more of them.
   static func socketUsers(_ host: HostView) -> (programs: String, command: String?) {
     let others = host.programs.programs.filter { $0.name != "bluetoothd" }
-    // bluetoothd always has sockets; another program is likelier to have taken the adapter.
+    // bluetoothd always has sockets, so another program is more likely to use the adapter.
     if let other = others.first {
       return ("\(host.programs)", host.asRoot("kill \(other.process)"))
     }

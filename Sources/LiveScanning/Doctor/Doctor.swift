@@ -1,23 +1,23 @@
 package import Sources
 
-/// Finds what stops scanning on a host, and the commands that fix it, in the order in which to run them.
+/// Checks that find what stops scanning on a host, and the commands that fix it, in order.
 package enum Doctor {
-  /// Returns what was found on a host.
+  /// Returns the findings on a host.
   ///
-  /// Where several adapters are there, one that works is enough: what the others lack is a warning. So is what one way to
-  /// receive lacks, by raw HCI sockets or by bluetoothd, where nothing prevents the other one.
+  /// One working adapter is enough, so problems of the others are warnings. The same applies to the
+  /// two backends, raw HCI sockets and bluetoothd.
   package static func examine(_ host: HostView) -> [Finding] {
     var host = host
     // A container may not see the kernel's modules.
     if host.bluez?.adapters.isEmpty == false { host.hasBluetooth = true }
-    // Checks after one that failed report nothing that cannot be known.
+    // After a failed check, the checks that depend on it report nothing.
     var findings = [kernel(host), network(host), kernelVersion(host)].compactMap { $0 }
     findings += adapters(host) + blocks(host) + holders(host) + power(host)
     if host.hasRawHCI {
       findings.append(permission(host.rights, host.program, tools: host.tools))
     }
     findings += answers(host) + lowEnergy(host) + scans(host)
-    // A container is given the bus more easily, and with fewer rights, than the host's network.
+    // A container gets the bus more easily, and with fewer rights, than the host's network.
     findings.insert(contentsOf: service(host), at: host.isContainer ? 0 : findings.endIndex)
     findings += monitors(host)
     let broken = Set(findings.filter { $0.level == .error }.compactMap(\.adapter))
@@ -39,14 +39,13 @@ package enum Doctor {
     return findings
   }
 
-  /// Returns what stops scanning and is to be fixed first; `nil` where nothing does.
+  /// Returns the finding that stops scanning and must be fixed first, or `nil`.
   package static func obstacle(in findings: [Finding]) -> Finding? {
     findings.first { $0.level == .error }
   }
 }
 
 extension [Finding] {
-  /// Changes the level of some findings.
   fileprivate mutating func lower(
     _ level: Finding.Level, to lower: Finding.Level, where isMeant: (Finding) -> Bool
   ) {

@@ -1,24 +1,23 @@
 import Glibc
 import Sources
 
-/// A program that has HCI sockets open. The kernel does not show for which adapter.
+/// A program with open HCI sockets. The kernel does not show for which adapter.
 package struct HCIProgram: Hashable, Sendable {
   package var process: Int32
-  /// The name, as far as the kernel keeps it: 15 characters.
+  /// The name, of which the kernel keeps 15 characters.
   package var name: String
 }
 
-/// The programs that have HCI sockets open, besides this process.
+/// The programs with open HCI sockets, except this process.
 package struct HCIPrograms: Hashable, Sendable {
-  /// The programs, by their process numbers.
+  /// The programs, by process number.
   package var programs: [HCIProgram] = []
-  /// The users of sockets whose programs this process may not see, by their numbers.
+  /// The users of sockets whose programs this process may not see, by number.
   package var unseenUsers: [UInt32] = []
 }
 
 extension HCIPrograms: CustomStringConvertible {
-  /// Reads `/proc/net/hci`, which has a line for each socket, and finds the processes by their descriptors, as far
-  /// as that is permitted.
+  /// Reads `/proc/net/hci`, and finds the processes by their descriptors, as far as permitted.
   package static func current() -> HCIPrograms { HCIPrograms(procfs: "/proc") }
 
   init(procfs: String) {
@@ -42,11 +41,11 @@ extension HCIPrograms: CustomStringConvertible {
     unseenUsers = users.sorted { $0.key < $1.key }.map(\.value)
   }
 
-  /// Returns the kernel's list of all HCI sockets; `nil` where it cannot be read.
+  /// Returns the kernel's list of all HCI sockets, or `nil` if it cannot be read.
   package static func socketList() -> String? { text(of: "/proc/net/hci") }
 
-  /// Returns whether a list of all HCI sockets has no others than these, whichever adapters they are bound to: then
-  /// no other program can have started a scan and still be there to stop it.
+  /// Returns whether a list of all HCI sockets has only these, for whichever adapters. Then no
+  /// other running program can have started a scan, and none can stop it.
   package static func hasOnly(_ descriptors: [Int32], in list: String?) -> Bool {
     guard let list else { return false }
     let own = Set(descriptors.compactMap(inode))
@@ -59,7 +58,7 @@ extension HCIPrograms: CustomStringConvertible {
     return unsafe fstat(descriptor, &status) == 0 ? UInt64(status.st_ino) : nil
   }
 
-  /// Returns the user of each socket, by its inode: the fifth and sixth column behind a line of titles.
+  /// Returns the user of each socket by inode: columns five and six, after a line of titles.
   static func users(in list: String) -> [UInt64: UInt32] {
     var users: [UInt64: UInt32] = [:]
     for line in list.split(separator: "\n").dropFirst() {
@@ -72,7 +71,7 @@ extension HCIPrograms: CustomStringConvertible {
     return users
   }
 
-  /// For a sentence: `bluetoothd (512), a program of user 0`.
+  /// The programs for a sentence: `bluetoothd (512), a program of user 0`.
   package var description: String {
     (programs.map { "\($0.name) (\($0.process))" }
       + unseenUsers.map { "a program of user \($0)" }).joined(separator: ", ")

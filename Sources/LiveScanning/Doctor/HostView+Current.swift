@@ -2,7 +2,7 @@ import Glibc
 import Sources
 
 extension HostView {
-  /// Looks at this host as it is now.
+  /// Returns the current state of this host.
   package static func current(
     radios: (ProcessRights) throws(HCISocketError) -> [Radio]
   ) -> HostView {
@@ -13,7 +13,7 @@ extension HostView {
     } catch {
       host.socketError = error.errno
     }
-    // Asked after the socket: opening it makes the kernel load the module.
+    // Checked after the socket, because opening it makes the kernel load the module.
     host.hasBluetooth = exists("/sys/module/bluetooth")
     let modules = "/lib/modules/\(host.release)"
     host.hasModule = !names(in: "\(modules)/kernel/net/bluetooth").isEmpty
@@ -25,7 +25,7 @@ extension HostView {
     if exists(podmanMark) { host.engine = "podman" }
     host.flatpak = text(of: "/.flatpak-info")?.split(separator: "\n")
       .first { $0.hasPrefix("name=") }.map { String($0.dropFirst("name=".count)) }
-    // The entry is copied before anything could replace it.
+    // The entry is copied before another call could replace it.
     if let entry = unsafe getpwuid(getuid()) {
       host.user = unsafe String(cString: entry.pointee.pw_name)
     }
@@ -42,8 +42,8 @@ extension HostView {
     }
   }
 
-  /// Whether Docker or Podman left their mark, or this is not the first namespace of processes, whose number is fixed in
-  /// the kernel.
+  /// Whether Docker or Podman left a mark, or this is not the first process namespace, whose number
+  /// is fixed in the kernel.
   private static var isContainer: Bool {
     exists("/.dockerenv") || exists(podmanMark)
       || linkTarget(of: "/proc/self/ns/pid").map { $0 != "pid:[4026531836]" } ?? false
@@ -51,7 +51,8 @@ extension HostView {
 
   private static let podmanMark = "/run/.containerenv"
 
-  /// Whether the first process has the same network: it is the host's, unless this is a container.
+  /// Returns whether this is the host's network; `nil` if that is unknown. In a container, the
+  /// first process may be in the container's own.
   private static func hasHostNetwork(isContainer: Bool) -> Bool? {
     guard let own = linkTarget(of: "/proc/self/ns/net"),
       let first = linkTarget(of: "/proc/1/ns/net")
@@ -60,15 +61,15 @@ extension HostView {
     return isContainer ? nil : true
   }
 
-  /// Interfaces on the USB that are of Bluetooth's class (wireless controller, RF controller, Bluetooth) and have
-  /// no driver.
+  /// Returns the USB interfaces of Bluetooth's class (wireless controller, RF controller,
+  /// Bluetooth) that have no driver.
   static func idleDevices(in folder: String = "/sys/bus/usb/devices") -> [String] {
     names(in: folder).filter { name in
       let path = "\(folder)/\(name)"
       return firstLine(of: "\(path)/bInterfaceClass") == "e0"
         && firstLine(of: "\(path)/bInterfaceSubClass") == "01"
         && firstLine(of: "\(path)/bInterfaceProtocol") == "01"
-        // The second interface, for sound, belongs to the first.
+        // The second interface, for audio, belongs to the first.
         && name.hasSuffix(".0") && !exists("\(path)/driver")
     }
   }

@@ -1,17 +1,17 @@
-/// A host as values, for the doctor: tests invent any host.
+/// The state of a host as values, so that tests can invent any host for the doctor.
 package struct HostView: Hashable, Sendable {
-  /// An adapter, and what came of asking it.
+  /// An adapter, and the results of querying it.
   package struct Radio: Hashable, Sendable {
     package var adapter: Adapter
     package var report = ControllerReport()
-    /// Whether a program has it for itself, by the user channel.
+    /// Whether a program uses it exclusively, by the user channel.
     package var isHeld: Bool
-    /// Its driver, such as `btusb`.
+    /// The driver, such as `btusb`.
     package var driver: String?
-    /// Why it took no scan parameters; `nil` where it took them, or was not asked.
+    /// The error for scan parameters; `nil` if it took them or was not asked.
     package var scanFailure: CommandFailure?
 
-    /// Creates the description of an adapter whose controller was not asked.
+    /// Creates the description of an adapter whose controller was not queried.
     package init(_ adapter: Adapter, isHeld: Bool = false, driver: String? = nil) {
       (self.adapter, self.isHeld, self.driver) = (adapter, isHeld, driver)
     }
@@ -19,40 +19,35 @@ package struct HostView: Hashable, Sendable {
 
   /// The kernel's release, such as `6.1.0-56-amd64`.
   package var release = ""
-  /// The errno of opening a Bluetooth socket; 0 where that works.
+  /// The errno of opening a Bluetooth socket; 0 if that works.
   package var socketError: Int32 = 0
-  /// Whether the kernel has Bluetooth loaded, for whomever.
+  /// Whether the kernel has loaded Bluetooth, even if this process cannot use it.
   package var hasBluetooth = true
-  /// Whether the kernel's module of Bluetooth lies on the disk.
+  /// Whether the kernel's Bluetooth module is on the disk.
   package var hasModule = true
   package var isContainer = false
-  /// Whether it has the host's network; `nil` where that cannot be seen.
+  /// Whether this process has the host's network; `nil` if that is unknown.
   package var hasHostNetwork: Bool?
-  /// What the kernel permits this process.
   package var rights: ProcessRights
-  /// The file of the program that runs.
   package var program: ProgramFile
   package var radios: [Radio] = []
-  /// USB adapters that no driver took, by their names on the bus.
+  /// The USB adapters without a driver, by their names on the bus.
   package var idleDevices: [String] = []
-  /// The other programs that have HCI sockets.
   package var programs = HCIPrograms()
-  /// bluetoothd, as it is seen over the bus; `nil` where that was not asked.
+  /// bluetoothd as seen over the bus; `nil` if it was not asked.
   package var bluez: BlueZView?
-  /// The way to receive that is chosen if none is named, with the reason and the cost: a sentence without a full stop.
+  /// The default backend, with its reason and its cost: a sentence without a full stop.
   package var backend: String?
-  /// Whether systemd manages the services.
   package var hasSystemd = true
   /// The program that runs the container.
   package var engine = "docker"
-  /// The identifier of the Flatpak app that this process is part of.
+  /// The identifier of this process's Flatpak app; `nil` outside of one.
   package var flatpak: String?
-  /// The name of the user.
   package var user = "USER"
-  /// Those programs of ``toolNames`` that are installed.
+  /// The installed programs of ``toolNames``.
   package var tools: Set<String> = []
 
-  /// The programs that fix something.
+  /// The programs that fixes use.
   package static let toolNames = [
     "apt-get", "bluetoothctl", "bluetoothd", "btmgmt", "dbus-broker", "dbus-daemon", "hciconfig",
     "rfkill", "setcap",
@@ -61,7 +56,7 @@ package struct HostView: Hashable, Sendable {
   /// Whether this program was built with raw HCI sockets.
   var hasRawHCI: Bool { socketError != HCISocketError.notBuiltIn.errno }
 
-  /// The adapters: the kernel's, or bluetoothd's where the kernel shows none to this process.
+  /// The kernel's adapters, or those of bluetoothd if the kernel shows none to this process.
   var adapters: [Adapter] {
     socketError == 0 ? radios.map(\.adapter) : bluez?.adapters.map(\.adapter) ?? []
   }

@@ -2,31 +2,31 @@ import CXattr
 import Glibc
 import Sources
 
-/// What the kernel permits a process, as far as scanning needs it.
+/// The kernel's permissions for a process, as far as scanning needs them.
 package struct ProcessRights: Hashable, Sendable {
   /// The capabilities that it has.
   package var effective: UInt64
-  /// The capabilities that it or a file that it runs could have.
+  /// The capabilities that it, or a file that it runs, can get.
   package var bounding = UInt64.max
-  /// Whether a file's capabilities are not given.  // no_new_privs
+  /// Whether the capabilities of files are ignored: no_new_privs.
   package var hasNoNewPrivileges = false
-  /// Whether its system calls are filtered.
+  /// Whether a filter restricts its system calls.
   package var isFiltered = false
-  /// Whether its capabilities hold on the host, and not in a namespace of users alone.
+  /// Whether its capabilities hold on the host, not only in a user namespace.
   package var isOnHost = true
   package var isRoot = false
   /// Whether its user has the same number on the host.
   package var hasHostUser = true
 
-  /// `CAP_NET_ADMIN`: switching adapters on and off.
+  /// `CAP_NET_ADMIN`, for switching adapters on and off.
   package static var netAdmin: UInt64 { 1 << 12 }
-  /// `CAP_NET_RAW`: scanning and advertising.
+  /// `CAP_NET_RAW`, for scanning and advertising.
   package static var netRaw: UInt64 { 1 << 13 }
 
   /// Whether it may switch adapters on and off.
   package var maySwitch: Bool { isOnHost && effective & Self.netAdmin != 0 }
 
-  /// Returns a command of root's as this user gives it.
+  /// Returns the command with which this user runs a command as root.
   func asRoot(_ command: String) -> String { isRoot ? command : "sudo \(command)" }
 
   /// Whether it may scan and advertise.
@@ -34,7 +34,6 @@ package struct ProcessRights: Hashable, Sendable {
 }
 
 extension ProcessRights {
-  /// Returns those of this process.
   package static func current() -> ProcessRights {
     ProcessRights(
       status: text(of: "/proc/self/status") ?? "", userMap: text(of: "/proc/self/uid_map") ?? "",
@@ -49,7 +48,7 @@ extension ProcessRights {
       guard parts.count == 2 else { continue }
       fields[parts[0]] = parts[1].drop { $0 == "\t" || $0 == " " }
     }
-    // The first namespace has all users, as they are.
+    // The first namespace maps all users to themselves.
     let map = userMap.split { $0 == " " || $0 == "\n" }
     self.init(
       effective: fields["CapEff"].flatMap { UInt64($0, radix: 16) } ?? 0,
@@ -59,7 +58,8 @@ extension ProcessRights {
       hasHostUser: Self.hasHostUser(user, map.compactMap { Int($0) }))
   }
 
-  /// Whether a user has the same number outside, by ranges of a first number inside, a first number outside, and a length.
+  /// Returns whether a user has the same number outside. Each range has its first number inside,
+  /// its first number outside, and its length.
   private static func hasHostUser(_ user: UInt32, _ map: [Int]) -> Bool {
     guard !map.isEmpty else { return true }
     return stride(from: 0, to: map.count - 2, by: 3).contains { start in
@@ -69,20 +69,19 @@ extension ProcessRights {
   }
 }
 
-/// The file of the program that runs, as far as its capabilities need it.
+/// The file of the running program, as far as its capabilities matter.
 package struct ProgramFile: Hashable, Sendable {
   package var path: String
-  /// Whether it has been given capabilities.
+  /// Whether it has capabilities.
   package var hasCapabilities = false
-  /// Whether its file system gives none to its process.  // nosuid
+  /// Whether its file system ignores them: nosuid.
   package var isIgnored = false
-  /// Whether its file system can keep them.
+  /// Whether its file system can store them.
   package var canHaveCapabilities = true
 
-  /// Returns that of this process.
   package static func current() -> ProgramFile {
     let path = linkTarget(of: "/proc/self/exe") ?? "beaconscan"
-    // Nothing is written where there is room for nothing.
+    // With a size of zero, nothing is written.
     let size = unsafe getxattr(path, "security.capability", nil, 0)
     let hasNoPlace = size < 0 && errno == EOPNOTSUPP
     var system = statvfs()
