@@ -1,16 +1,16 @@
 package import Scanning
 
-/// The way by which adapters are used, and why.
+/// The backend in use, and the reason.
 package struct BackendChoice: Hashable, Sendable {
   package var backend: LiveScanner.Backend
-  /// Why, as it follows "because"; `nil` where there was no choice.
+  /// The reason, as it follows "because"; `nil` if there was no choice.
   package var reason: String?
 
   init(_ backend: LiveScanner.Backend, reason: String?) {
     (self.backend, self.reason) = (backend, reason)
   }
 
-  /// The way, the reason and the cost: a sentence without a full stop.
+  /// The backend, the reason and the cost: a sentence without a full stop.
   package var sentence: String {
     let reason = reason.map { ", because \($0)" } ?? ""
     switch backend {
@@ -22,8 +22,8 @@ package struct BackendChoice: Hashable, Sendable {
     }
   }
 
-  /// Returns the way to begin with: raw HCI where it is permitted and bluetoothd does not scan, and bluetoothd
-  /// otherwise.
+  /// Returns the first backend: raw HCI if it is permitted and bluetoothd does not scan, else
+  /// bluetoothd.
   package static func first(
     hci: ScannerAvailability, bluez view: BlueZView, of adapters: AdapterSelection
   ) -> BackendChoice {
@@ -37,17 +37,18 @@ package struct BackendChoice: Hashable, Sendable {
       return BackendChoice(.bluez, reason: "this process may not use raw HCI sockets")
     case (.unavailable, .available):
       return BackendChoice(.bluez, reason: "raw HCI sockets cannot be used here")
-    // Its states tell what is to be done, and bluetoothd may come: what is not permitted is no alternative to it.
+    // bluetoothd may come, and its states say what to do. Raw HCI without permission is not an
+    // alternative.
     case (.notPermitted, _):
       return BackendChoice(.bluez, reason: "this process may not use raw HCI sockets")
     default: return BackendChoice(.hci, reason: "bluetoothd cannot be used")
     }
   }
 
-  /// Returns whether one of the two can be used, and otherwise what is to be done.
+  /// Returns whether one of the two can be used, and otherwise what to do.
   ///
-  /// Where raw HCI is not permitted and bluetoothd is not there, the right is what is missing, unless one of the two could be
-  /// used before: then bluetoothd comes back.
+  /// If raw HCI is not permitted and bluetoothd is missing, the permission is the problem, unless
+  /// one of the two could be used before: then bluetoothd will come back.
   static func availability(
     hci: ScannerAvailability, bluez: ScannerAvailability, wasUsable: Bool = false
   ) -> ScannerAvailability {

@@ -3,16 +3,17 @@ import Synchronization
 
 /// A scanner on the adapters of this machine.
 ///
-/// There are two ways to receive. Raw HCI sockets deliver every advert with the kernel's time stamp, but need
-/// `CAP_NET_RAW` and a controller that no other program has scan. bluetoothd, over D-Bus, serves any user, beside
-/// other programs, and costs more processor time. ``Backend-swift.enum/auto`` chooses raw HCI where it is permitted and bluetoothd
-/// does not scan, and bluetoothd otherwise; where one way fails for two seconds and the other one works, it changes to that.
+/// There are two backends. Raw HCI sockets deliver every advert with the kernel's time stamp, but
+/// need `CAP_NET_RAW` and a controller that no other program scans with. bluetoothd, over D-Bus,
+/// serves any user alongside other programs, and costs more processor time.
+/// ``Backend-swift.enum/auto`` chooses raw HCI if it is permitted and bluetoothd does not scan, and
+/// bluetoothd otherwise. If one fails for two seconds and the other works, it changes to the other.
 ///
-/// Built without the package trait `RawHCI`, it has bluetoothd alone, and links no code under the GPL.
+/// A build without the package trait `RawHCI` has only bluetoothd, and links no code under the GPL.
 public final class LiveScanner: Scanner {
   /// A way to receive.
   public enum Backend: String, Sendable, CaseIterable, Codable {
-    /// Whichever works best.
+    /// The one that works best.
     case auto
     /// Raw HCI sockets.
     case hci
@@ -20,36 +21,37 @@ public final class LiveScanner: Scanner {
     case bluez
   }
 
-  /// How to scan.
+  /// The configuration of a scanner.
   public struct Configuration: Sendable {
     /// The way to receive.
     public var backend = Backend.auto
     /// The adapters that scan.
     public var adapters = AdapterSelection.firstUsable
-    /// How much stronger than true adapters measure, in dB: subtracted from each signal strength.
+    /// The excess of adapters' measurements in dB, which is subtracted from each signal strength.
     public var offsets: [(adapter: AdapterName, decibels: Double)] = []
-    /// Whether advertisers are asked for their scan response. bluetoothd asks where signal strengths are needed.
+    /// Whether to ask advertisers for scan responses. bluetoothd asks if signal strengths are
+    /// needed.
     public var isActive = false
-    /// Whether adverts on the LE Coded PHY are received too, where the controller can. bluetoothd does not receive them.
+    /// Whether to receive the LE Coded PHY too, if the controller can. bluetoothd cannot.
     public var usesCodedPHY = false
-    /// After so many seconds without any advert the receiver state is `quiet`.
+    /// The seconds without any advert after which the receiver state is `quiet`.
     public var quietTimeout = 30.0
-    /// Is shown every packet, on the thread that receives. Only raw HCI sockets have packets.
+    /// Receives every packet, on the thread that receives. Only raw HCI sockets have packets.
     public var packetTap: PacketTap?
-    /// Is shown every advertising report, on the thread that receives. Only raw HCI sockets have those that are no iBeacon.
+    /// Receives every advertising report, on the thread that receives. Only for raw HCI sockets.
     package var reportTap: ReportTap?
 
     /// Creates the default configuration.
     public init() {}
 
-    /// The only way that is permitted; `nil` where there is a choice.
+    /// The only possible backend; `nil` if there is a choice.
     fileprivate var fixed: Backend? {
       if backend != .auto { return backend }
       // Only raw sockets have these.
       return packetTap != nil || reportTap != nil || usesCodedPHY || isActive ? .hci : nil
     }
 
-    /// It, for a scanner by either way.
+    /// The configuration for either backend.
     fileprivate var scan: ScanConfiguration {
       var scan = ScanConfiguration()
       (scan.adapters, scan.offsets) = (adapters, offsets)
@@ -60,25 +62,25 @@ public final class LiveScanner: Scanner {
     }
   }
 
-  /// How the scanner scans.
   package let configuration: Configuration
 
   private let hci: any Scanner
   private let bluez: any Scanner
   private let alternatives: Alternatives<Sighting, ScanDemand, ScannerHealth>
-  /// Whether one of the two ways could be used before.
+  /// Whether one of the two backends could be used before.
   private let wasUsable = Atomic<Bool>(false)
 
-  /// After how long without reception the other way is tried, and how often, in nanoseconds.
+  /// The nanoseconds without reception after which the other backend is tried, and their interval.
   private static let patience: Int64 = 2_000_000_000
-  /// How long bluetoothd is waited for where raw HCI sockets could receive meanwhile, and where they cannot.
+  /// The time limits for bluetoothd in nanoseconds: if raw HCI sockets could receive meanwhile, and
+  /// if they cannot.
   private static let (shortLook, longLook): (Int64, Int64) = (500_000_000, 3_000_000_000)
 
-  /// Creates a scanner, which touches no adapter before it receives.
+  /// Creates a scanner, which uses no adapter before it receives.
   public convenience init(_ configuration: Configuration = Configuration()) {
     #if !RawHCI
       var configuration = configuration
-      // There is no other, also where bluetoothd does not run yet.
+      // There is no other backend, even while bluetoothd does not run.
       if configuration.fixed == nil { configuration.backend = .bluez }
     #endif
     let scan = configuration.scan
@@ -87,7 +89,7 @@ public final class LiveScanner: Scanner {
       view: { BlueZView.current(within: $0) })
   }
 
-  /// Creates a scanner on two others. The view is what bluetoothd shows within so many nanoseconds.
+  /// Creates a scanner on two others. `view` returns bluetoothd's state within some nanoseconds.
   init(
     _ configuration: Configuration, hci: any Scanner, bluez: any Scanner,
     clock: @escaping @Sendable () -> MonotonicTime = { .now },
@@ -119,10 +121,10 @@ public final class LiveScanner: Scanner {
   /// The adapters' names.
   public var name: String { configuration.adapters.description }
 
-  /// Never: the radio does not wait for its client.
+  /// `false`: the radio does not wait for its client.
   public var isRecorded: Bool { false }
 
-  /// The way that is used now, and why; `nil` at rest.
+  /// The backend in use and the reason; `nil` at rest.
   package var choice: BackendChoice? {
     alternatives.choice.map { choice in
       BackendChoice(
@@ -130,7 +132,7 @@ public final class LiveScanner: Scanner {
     }
   }
 
-  /// Whether one of the two ways can be used.
+  /// The availability of the two backends, of which one is enough.
   public var availability: ScannerAvailability {
     let known = choice
     let first = known.map { scanner(of: $0.backend).availability } ?? .unavailable("")
@@ -148,7 +150,7 @@ public final class LiveScanner: Scanner {
     }
   }
 
-  /// What was counted so far.
+  /// The counts so far, of both backends.
   public var counts: ScanCounts {
     var counts = hci.counts
     counts += bluez.counts
@@ -157,9 +159,9 @@ public final class LiveScanner: Scanner {
 
   private func scanner(of backend: Backend) -> any Scanner { backend == .bluez ? bluez : hci }
 
-  /// Waits until something is received or ``wake()`` is called: four seconds at most.
+  /// Waits until something is received or ``wake()`` is called, at most four seconds.
   ///
-  /// It never throws: a fault is reported as health, and may pass.
+  /// It never throws: it reports a fault as health, and the fault may pass.
   public func receive(
     for demand: ScanDemand, until deadline: MonotonicTime?, into sightings: inout [Sighting]
   ) throws -> ScanProgress {

@@ -8,7 +8,7 @@ extension AdapterSelection {
     }
   }
 
-  /// Returns why none of a host's adapters is among those selected: a sentence without a full stop.
+  /// Returns the sentence, without a full stop, that none of a host's adapters is selected.
   package func absence(among adapters: [Adapter]) -> String {
     guard !adapters.isEmpty else { return "there is no Bluetooth adapter; plug one in" }
     let present = adapters.map { adapter in
@@ -19,17 +19,15 @@ extension AdapterSelection {
 }
 
 extension Adapter {
-  /// Chooses the adapter to scan with: one that has Low Energy, that no program holds, and that is on or can be
-  /// switched on.
-  ///
-  /// - Returns: The adapter; `nil` where there is none.
+  /// Returns the best adapter to scan with, or `nil`: one that has Low Energy, that no program
+  /// holds, and that is on or can be switched on.
   package static func best(of adapters: [Adapter], isHeld: (Adapter) -> Bool) -> Adapter? {
     guard adapters.count > 1 else { return adapters.first }
     let ranks = adapters.map { adapter in
       (adapter.supportsLE ? 8 : 0) + (isHeld(adapter) ? 0 : 4) + (adapter.isUp ? 2 : 0)
         + (adapter.block == nil ? 1 : 0)
     }
-    // Of equals, the first.
+    // The first of equals.
     return zip(adapters, ranks).max { $0.1 < $1.1 }?.0
   }
 }

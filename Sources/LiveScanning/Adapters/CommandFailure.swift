@@ -1,20 +1,20 @@
 package import HCIPackets
 
-/// Why a command to a controller was not done.
+/// The reason why a command to a controller failed.
 package enum CommandFailure: Error, Hashable, Sendable {
-  /// A system call failed: `ENETDOWN` where the adapter is off, `EPERM` without `CAP_NET_RAW`, `EPIPE` and `ENODEV`
-  /// where the adapter is gone.
+  /// A system call failed: `ENETDOWN` if the adapter is off, `EPERM` without `CAP_NET_RAW`, `EPIPE`
+  /// and `ENODEV` if the adapter is gone.
   case socket(HCISocketError)
   /// The controller answered with an error code (Core Specification, Vol 1, Part F).
   case refused(Opcode, status: UInt8, adapter: String)
   /// The controller did not answer in time.
   case unanswered(Opcode, after: Duration, adapter: String)
-  /// The controller answered with fewer bytes than its answer has.
+  /// The controller's answer is too short.
   case cutShort(Opcode, adapter: String)
 }
 
 extension CommandFailure: CustomStringConvertible {
-  /// What failed, where and why.
+  /// One sentence: what failed, where and why.
   package var description: String {
     switch self {
     case .socket(let error): "\(error)"
@@ -33,7 +33,7 @@ extension CommandFailure: CustomStringConvertible {
     return "0x" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
   }
 
-  /// The names of the error codes that advertising and scanning meet.
+  /// Returns the name of an error code that advertising and scanning can meet.
   private static func meaning(of status: UInt8) -> String {
     switch status {
     case 0x01: "unknown command (0x01)"

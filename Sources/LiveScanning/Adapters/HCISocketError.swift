@@ -1,14 +1,14 @@
 import Glibc
 package import Scanning
 
-/// A system call on an HCI socket that failed.
+/// A failed system call on an HCI socket.
 package struct HCISocketError: Error, Hashable, Sendable {
   package var call: String
   package var errno: Int32
   /// The adapter's name on the host; `nil` for none.
   package var adapter: String?
 
-  /// Creates an error of the call that failed last on this thread, unless its errno is given.
+  /// Creates an error of the last failed call on this thread, unless an errno is given.
   package init(_ call: String, errno: Int32 = Glibc.errno, adapter: UInt16? = nil) {
     self.call = call
     self.errno = errno
@@ -17,10 +17,10 @@ package struct HCISocketError: Error, Hashable, Sendable {
 }
 
 extension HCISocketError {
-  /// The error of every call where the package is built without libbluetooth. No system call fails with `ENOPKG`.
+  /// The error of every call in a build without libbluetooth. No system call fails with `ENOPKG`.
   package static var notBuiltIn: HCISocketError { HCISocketError("", errno: ENOPKG) }
 
-  /// The receiver state that the error means.
+  /// The receiver state for the error.
   package var condition: ScannerHealth.Condition {
     switch errno {
     case EAFNOSUPPORT, EPROTONOSUPPORT: .noBluetooth
@@ -33,12 +33,12 @@ extension HCISocketError {
 }
 
 extension HCISocketError: CustomStringConvertible {
-  /// What failed, where and why.
+  /// One sentence: what failed, where and why.
   package var description: String {
     if errno == Self.notBuiltIn.errno {
       return "raw HCI sockets are not built in; build with the package trait RawHCI"
     }
-    // The C library's text stays until the next call of this thread.
+    // The C library's text is valid until this thread's next call.
     let reason = unsafe String(cString: strerror(errno))
     return (adapter.map { "\($0): " } ?? "") + "\(call): \(reason)"
   }

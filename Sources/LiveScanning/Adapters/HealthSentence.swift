@@ -1,6 +1,6 @@
 package import Scanning
 
-/// The sentences for a person about a receiver state: what happened, where, and what fixes it.
+/// The sentences about a receiver state, for people: what happened, where, and what fixes it.
 package enum HealthSentence {
   /// Returns the sentence, without a full stop.
   package static func of(

@@ -1,16 +1,16 @@
 import Sources
 
-/// How rfkill blocks an adapter.
+/// A block of an adapter by rfkill.
 package enum RadioBlock: String, Hashable, Sendable {
-  /// By software: `rfkill unblock bluetooth` ends it.
+  /// By software; `rfkill unblock bluetooth` ends it.
   case soft
   /// By a switch or a key of the machine.
   case hard
 
-  /// What a person should know beyond that rfkill blocks the adapter.
+  /// Details for people, beyond the fact that rfkill blocks the adapter.
   package var detail: String? { self == .hard ? "a switch or key of this machine" : nil }
 
-  /// Reads an adapter's rfkill entry in sysfs; `nil` where nothing blocks it.
+  /// Reads an adapter's rfkill entry in sysfs; returns `nil` if nothing blocks it.
   package init?(adapter index: UInt16, sysfs: String = "/sys/class/bluetooth") {
     let directory = "\(sysfs)/hci\(index)"
     guard let entry = names(in: directory).first(where: { $0.hasPrefix("rfkill") }) else {

@@ -1,9 +1,8 @@
 import DBusMessages
 import Scanning
 
-/// One adapter that bluetoothd receives with: what was set up in bluetoothd, and the receiver state.
+/// An adapter that bluetoothd receives with: its setup in bluetoothd, and the receiver state.
 struct BlueZAdapter {
-  /// A change of the receiver state.
   struct Change {
     var condition: ScannerHealth.Condition
     var time: MonotonicTime
@@ -11,19 +10,18 @@ struct BlueZAdapter {
     var isReceptionLost: Bool
   }
 
-  /// How far something is that bluetoothd is to do.
+  /// The progress of a request to bluetoothd.
   enum Step: Hashable {
     case off
-    /// It was asked for, and not yet answered.
+    /// It was sent, and is not answered yet.
     case requested
     case on
-    /// It was refused, and is asked for again later.
+    /// It was refused, and will be sent again later.
     case refused
   }
 
-  /// The adapter that serves the requested name.
   private(set) var target: AdapterTarget
-  /// Its object path, while it is there.
+  /// The object path, while the adapter is there.
   private(set) var path: String?
   private(set) var monitor = Step.off
   private(set) var discovery = Step.off
@@ -34,24 +32,24 @@ struct BlueZAdapter {
   var changes: [Change] = []
 
   private var hasMonitors = false
-  /// Whether the monitor was on when adverts were received last.
+  /// Whether the monitor was on when adverts were last received.
   private var hadMonitor: Bool?
-  /// Whether bluetoothd says that it discovers, and since when it does not although it should.
+  /// Whether bluetoothd reports a discovery, and the time since which it should but does not.
   private var isDiscovering = false
   private var idleSince: MonotonicTime?
   private var goneSince: MonotonicTime?
   private var latestAdvert: MonotonicTime?
   private var nextTry: MonotonicTime?
-  /// Until when a monitor that was registered is to be taken into use.
+  /// The time limit for the activation of a registered monitor.
   private var monitorLimit: MonotonicTime?
   private var backoff = Backoff.quick
   private let quietTimeout: Int64
 
-  /// After how long another adapter replaces one that is gone, where any will do.
+  /// The nanoseconds after which another adapter replaces a missing one, if any may serve.
   private static let patience: Int64 = 5_000_000_000
-  /// The time that bluetoothd has to take a monitor into use after it was registered, in nanoseconds.
+  /// The nanoseconds that bluetoothd has to activate a registered monitor.
   private static let activationLimit: Int64 = 2_000_000_000
-  /// bluetoothd pauses for five seconds between two discoveries of ten.
+  /// More than bluetoothd's pause of five seconds between two discoveries of ten, in nanoseconds.
   private static let longestIdle: Int64 = 7_000_000_000
 
   init(_ name: AdapterName?, quietTimeout nanoseconds: Int64) {
@@ -59,29 +57,29 @@ struct BlueZAdapter {
     quietTimeout = nanoseconds
   }
 
-  /// Whether adverts are received, each of them or only some.
+  /// Whether adverts are received, all or only some.
   var isReceiving: Bool { monitor == .on || discovery == .on }
 
-  /// Whether something is to be asked for soon, or was asked for and is not answered.
+  /// Whether a request is due soon, or was not answered yet.
   var isBusy: Bool {
     nextTry != nil || monitor == .requested || discovery == .requested || discovery == .refused
       || idleSince != nil || isReceptionLost && path != nil
   }
 
-  /// Whether nothing is received, or it is not known yet.
+  /// Whether nothing is received, or the state is unknown.
   var isReceptionLost: Bool { condition?.isFault ?? true }
 
-  /// Whether adverts are counted by the calls of the monitor: without a discovery, and in its pauses, bluetoothd
-  /// signals only what has changed.
+  /// Whether adverts are counted by the monitor's calls: without a discovery, and in its pauses,
+  /// bluetoothd signals only changes.
   var countsMonitorCalls: Bool { discovery != .on || !isDiscovering }
 
   /// Whether adverts are counted by the signals of devices.
   var countsSignals: Bool { monitor != .on || !countsMonitorCalls }
 
-  /// The monitor's name, while there is an adapter.
+  /// The monitor, while the adapter is there.
   var beaconMonitor: BeaconMonitor? { path.map(BeaconMonitor.init(adapter:)) }
 
-  /// Returns whether adverts are reported by a monitor now and were not before, or the other way round.
+  /// Returns whether a monitor began or ceased to report the adverts.
   mutating func changedRate() -> Bool {
     guard isReceiving else { return false }
     defer { hadMonitor = monitor == .on }
@@ -90,14 +88,14 @@ struct BlueZAdapter {
 
   // MARK: What is to be sent
 
-  /// Adapts to the adapters that are there, and returns what bluetoothd is to be asked for.
+  /// Adapts to the adapters that are there, and returns the requests to bluetoothd.
   mutating func advance(
     _ demand: ScanDemand, adapters: [BlueZAdapterView], at now: MonotonicTime
   ) -> [BlueZRequest] {
     guard let view = find(among: adapters, at: now) else { return [] }
     hasMonitors = view.hasMonitors
     guard view.adapter.isUp else {
-      // What was discovered is forgotten with the power; the monitor stays.
+      // Switching the adapter off ends its discovery, but not the monitor.
       discovery = .off
       report(
         view.adapter.block == nil ? .down : .blocked, since: now, detail: view.adapter.block?.detail
@@ -131,7 +129,6 @@ struct BlueZAdapter {
     return view
   }
 
-  /// Records whether bluetoothd discovers with the adapter.
   mutating func update(isDiscovering: Bool, at now: MonotonicTime) {
     self.isDiscovering = isDiscovering
     guard discovery == .on, !isDiscovering else {
@@ -141,13 +138,14 @@ struct BlueZAdapter {
     let since = idleSince ?? now
     idleSince = since
     guard now.nanoseconds(since: since) >= Self.longestIdle else { return }
-    // Somebody else's reset ended it, and bluetoothd has not begun again.
+    // Another program's reset ended it, and bluetoothd has not resumed.
     idleSince = nil
     discovery = .off
     if monitor != .on { report(.stopped, since: since) }
   }
 
-  /// The monitor comes first: a discovery that begins before it reports each advert once for its first ten seconds.
+  /// Returns the next requests. The monitor comes first: a discovery that begins before it reports
+  /// each advert only once for ten seconds.
   private mutating func requests(_ demand: ScanDemand, at now: MonotonicTime) -> [BlueZRequest] {
     guard let path, now >= nextTry ?? now else { return [] }
     nextTry = nil
@@ -174,25 +172,23 @@ struct BlueZAdapter {
 
   // MARK: What bluetoothd answers
 
-  /// Records that bluetoothd accepted the monitor, which it takes into use next.
+  /// Records that bluetoothd accepted the monitor, which it activates next.
   mutating func monitorRegistered(at now: MonotonicTime) {
     if monitor == .requested { monitorLimit = now.advanced(by: Self.activationLimit) }
   }
 
-  /// Records that bluetoothd took the monitor into use.
   mutating func monitorActivated(at now: MonotonicTime) {
     monitor = .on
     monitorLimit = nil
     reportReceiving(since: now)
   }
 
-  /// Records that bluetoothd ended the monitor.
   mutating func monitorReleased(at now: MonotonicTime) {
     monitor = .off
     wait(at: now)
   }
 
-  /// Records that bluetoothd refused the monitor: it reports fewer adverts without.
+  /// Records that bluetoothd refused the monitor, and so reports fewer adverts.
   mutating func monitorRefused() {
     monitor = .refused
     monitorLimit = nil
@@ -220,20 +216,19 @@ struct BlueZAdapter {
     }
   }
 
-  /// Forgets what was set up, because the adapter or bluetoothd is gone.
+  /// Forgets the setup, because the adapter or bluetoothd is gone.
   mutating func disconnect() {
     (path, monitor, discovery) = (nil, .off, .off)
     (nextTry, monitorLimit, idleSince, latestAdvert) = (nil, nil, nil, nil)
     backoff.reset()
   }
 
-  /// Begins anew after bluetoothd was gone: what holds now is reported.
+  /// Starts anew after bluetoothd was gone, so that the current state is reported.
   mutating func reset() {
     disconnect()
     condition = nil
   }
 
-  /// Records an advert.
   mutating func received(at now: MonotonicTime) {
     latestAdvert = now
     if condition == .quiet { reportReceiving(since: now) }
@@ -256,7 +251,7 @@ struct BlueZAdapter {
     append(condition, since: time, detail: detail, isReceptionLost: condition.isFault)
   }
 
-  /// Reports that what was on air during a time is not known.
+  /// Reports that adverts between two times were lost.
   mutating func receptionLost(from: MonotonicTime, to: MonotonicTime, detail: String) {
     guard !isReceptionLost, let condition else { return }
     append(.lossy, since: from, detail: detail, isReceptionLost: true)
@@ -273,14 +268,13 @@ struct BlueZAdapter {
   }
 }
 
-/// Something that is asked of bluetoothd.
+/// A request to bluetoothd.
 enum BlueZRequest: Hashable {
   case registerMonitor(BeaconMonitor, adapter: String)
   case setFilter(adapter: String)
   case startDiscovery(adapter: String)
   case stopDiscovery(adapter: String)
 
-  /// The call.
   var message: BusMessage {
     switch self {
     case .registerMonitor(let monitor, let adapter):

@@ -2,26 +2,25 @@ import Advertising
 import DBusMessages
 import Scanning
 
-/// The adverts that bluetoothd shows as properties of devices, which become sightings.
+/// The adverts that bluetoothd shows as properties of devices, converted to sightings.
 struct BlueZAdverts: ~Copyable {
   private var collector = SightingCollector()
   private let offsets: [(adapter: AdapterName, decibels: Double)]
 
-  /// The most bytes of an advert's data that one AD structure can have.
+  /// The maximum length of an advert's data in one AD structure.
   private static let maximumData = 252
 
   init(offsets: [(adapter: AdapterName, decibels: Double)]) { self.offsets = offsets }
 
-  /// What was counted so far.
   var counts: ScanCounts { collector.counts }
 
-  /// Moves the sightings since the last call into an array, in place of what it held.
+  /// Moves the sightings since the last call into an array, replacing its contents.
   mutating func remove(into sightings: inout [Sighting]) {
     swap(&collector.sightings, &sightings)
     collector.removeSightings()
   }
 
-  /// Receives the advert that a device's properties show, if it is one of Apple's.
+  /// Receives the advert in a device's properties, if it is one of Apple's.
   mutating func receive(
     _ device: ManagedObjects.Properties, at path: String, rssi: Int8?, of target: AdapterTarget,
     at now: MonotonicTime
@@ -50,7 +49,7 @@ struct BlueZAdverts: ~Copyable {
     }
   }
 
-  /// The address of a device; the last part of its path is `dev_AA_BB_CC_DD_EE_FF`.
+  /// Returns a device's address; the last part of its path is `dev_AA_BB_CC_DD_EE_FF`.
   private static func address(
     of device: ManagedObjects.Properties, at path: String
   ) -> BluetoothAddress {
@@ -61,16 +60,14 @@ struct BlueZAdverts: ~Copyable {
   }
 }
 
-/// A signal of bluetoothd about a device.
+/// A signal from bluetoothd about a device.
 struct BlueZDeviceSignal {
-  /// The device's object path.
   let path: String
-  /// The properties that it names. An unchanged advert is no change of an object, and an advert all the same.
+  /// The properties in the signal: a repeated advert changes no property, but is still an advert.
   private let named: ManagedObjects.Properties
-  /// All of the device's properties.
   let device: ManagedObjects.Properties
 
-  /// Reads a signal that a mirror of bluetoothd's objects has followed; `nil` where it is about something else.
+  /// Reads a signal that the mirror has applied; returns `nil` if it is not about a device.
   init?(_ message: BusMessage, in objects: ManagedObjects) {
     let path: String?
     var named: ManagedObjects.Properties?
@@ -90,13 +87,13 @@ struct BlueZDeviceSignal {
     (self.path, self.named, device) = (path, named, known ?? named)
   }
 
-  /// Returns whether it reports an advert. Where a monitor has each of them signaled, one without manufacturer-specific
-  /// data is another kind of advert.
+  /// Returns whether the signal reports an advert. With a monitor, which signals every advert, one
+  /// without manufacturer-specific data is of another kind.
   func isAdvert(hasMonitor: Bool) -> Bool {
     named[hasMonitor ? "ManufacturerData" : "RSSI"] != nil
   }
 
-  /// The advert's signal strength in dBm; `nil` where it has none.
+  /// The advert's signal strength in dBm; `nil` if it has none.
   var rssi: Int8? {
     (named["RSSI"] ?? device["RSSI"])?.asInt.flatMap { Int8(exactly: $0) }
       .flatMap(AdvertisingReport.rssi(hci:))

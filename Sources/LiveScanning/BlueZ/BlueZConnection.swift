@@ -2,12 +2,13 @@ import DBusMessages
 import Glibc
 import Scanning
 
-/// The connection to bluetoothd: it finds bluetoothd on the bus, mirrors its objects, knows which call an answer is for, and
-/// notices where none comes. After an error ``disconnect(_:at:)`` is called; the next ``connect(at:)`` that is due begins anew.
+/// The connection to bluetoothd, which finds it on the bus, mirrors its objects, matches answers
+/// with calls, and notices missing answers. After an error, call ``disconnect(_:at:)``; the next
+/// ``connect(at:)`` that is due starts again.
 struct BlueZConnection: ~Copyable {
-  /// Something that came, or that did not.
+  /// A received message, or a change.
   enum Event {
-    /// What was set up in bluetoothd is gone, with what keeps this process from it now; `nil` where it is there.
+    /// The setup in bluetoothd is gone. The obstacle is `nil` if bluetoothd is there.
     case lost(BlueZView.Obstacle?)
     /// The mirror has all of bluetoothd's objects.
     case ready
@@ -15,31 +16,31 @@ struct BlueZConnection: ~Copyable {
     case answer(BlueZRequest, link: Int, error: BusError?)
     /// bluetoothd calls an object of this process.
     case call
-    /// A signal of bluetoothd, which the mirror has followed.
+    /// A signal from bluetoothd, which the mirror has applied.
     case signal(isAboutAdapters: Bool)
   }
 
-  /// What is asked.
+  /// The subject of a call.
   private enum Subject {
     case owner, objects, life
     case request(BlueZRequest, link: Int)
   }
 
   private var client: BusClient<Subject>
-  /// bluetoothd's objects, as far as they are known.
+  /// The mirror of bluetoothd's objects.
   private(set) var objects = ManagedObjects()
-  /// Whether all of them are known.
+  /// Whether the mirror is complete.
   private(set) var isReady = false
-  /// When bluetoothd sent something for the last time, came or went.
+  /// The time when bluetoothd last sent something, came or went.
   private(set) var latestMessage = MonotonicTime(nanoseconds: 0)
 
   /// Whether bluetoothd has left calls unanswered.
   private var isMute = false
   private var latestRead = MonotonicTime(nanoseconds: 0)
 
-  /// Messages that come faster than this are read together.
+  /// The nanoseconds in which messages are gathered, to be read together.
   private static let gathering: Int64 = 10_000_000
-  /// After how long without a message bluetoothd is asked whether it is alive, and how long an answer may take.
+  /// The nanoseconds without a message after which bluetoothd is pinged, and for an answer.
   static let lifeInterval: Int64 = 2_000_000_000
   private static let answerLimit: Int64 = 4_000_000_000
 
@@ -47,22 +48,20 @@ struct BlueZConnection: ~Copyable {
     client = BusClient(of: BlueZName.service, on: address, limits: limits)
   }
 
-  /// The connection to the bus, while there is one.
   var bus: BusConnection? { client.bus }
 
-  /// Whether something is awaited: a connection, or an answer.
+  /// Whether a connection or an answer is pending.
   var isWaiting: Bool { client.bus == nil || !client.calls.isEmpty }
 
   // MARK: The bus
 
-  /// Connects to the bus, if there is no connection and an attempt is due.
   mutating func connect(at now: MonotonicTime) throws(BusError) {
     let rules = ManagedObjects.matches(service: BlueZName.service)
     guard try client.connect(at: now, matching: rules) else { return }
     try client.ask(.toBus("GetNameOwner", .string(BlueZName.service)), .owner, at: now)
   }
 
-  /// Ends the connection after an error, and returns what keeps this process from bluetoothd.
+  /// Ends the connection after an error, and returns the obstacle to bluetoothd.
   mutating func disconnect(_ error: BusError, at now: MonotonicTime) -> BlueZView.Obstacle {
     let obstacle = error == .disconnected && awaitsObjects ? .tooLong : BlueZView.Obstacle(error)
     client.fail(at: now)
@@ -70,37 +69,35 @@ struct BlueZConnection: ~Copyable {
     return obstacle
   }
 
-  /// Ends the connection: bluetoothd drops what was set up by it. The next one may follow at once.
+  /// Ends the connection, with which bluetoothd drops its setup. The next one may follow at once.
   mutating func end() {
     client.disconnect()
     client.succeed()
     forget()
   }
 
-  /// Forgets bluetoothd.
   private mutating func forget() {
     (isReady, isMute) = (false, false)
     _ = objects.removeAll()
   }
 
-  /// Whether the list of bluetoothd's objects was asked for and did not come.
+  /// Whether the list of bluetoothd's objects was requested and has not come.
   private var awaitsObjects: Bool {
     client.calls.values.contains { if case .objects = $0.subject { true } else { false } }
   }
 
-  /// Whether bluetoothd was asked whether it is alive and did not answer.
+  /// Whether a ping was not answered yet.
   private var awaitsLife: Bool {
     client.calls.values.contains { if case .life = $0.subject { true } else { false } }
   }
 
   // MARK: What is sent
 
-  /// Sends a request for one of the scanner's adapters.
   mutating func send(_ request: BlueZRequest, link: Int, at now: MonotonicTime) throws(BusError) {
     try client.ask(request.message, .request(request, link: link), at: now)
   }
 
-  /// Asks bluetoothd whether it is alive where it sends nothing or something is due.
+  /// Pings bluetoothd if it sends nothing, or if the deadline has passed.
   mutating func checkLife(
     until deadline: MonotonicTime?, at now: MonotonicTime
   ) throws(BusError) {
@@ -113,9 +110,9 @@ struct BlueZConnection: ~Copyable {
     try client.ask(call, .life, at: now)
   }
 
-  /// Returns whether bluetoothd does not answer, after everything that came was handled.
+  /// Returns whether bluetoothd does not answer; call it after all messages were handled.
   mutating func checkAnswers(at now: MonotonicTime) -> Bool {
-    // An answer may wait behind other messages, but not when none come.
+    // Other messages may come before an answer, so the time counts from the latest one.
     isMute =
       client.owner != nil
       && client.calls.values.contains { call in
@@ -124,12 +121,12 @@ struct BlueZConnection: ~Copyable {
     return isMute
   }
 
-  /// Gives all answers time anew, as this process did not run.
+  /// Restarts the time limits of all calls, after this process did not run.
   mutating func restartAnswerTimes(at now: MonotonicTime) { client.restartAnswerTimes(at: now) }
 
   // MARK: What comes
 
-  /// Waits for messages until a moment, or until it is woken.
+  /// Waits for messages until a time or the wake signal.
   mutating func receive(
     until end: MonotonicTime, wakeSignal: borrowing WakeSignal, from start: MonotonicTime
   ) throws(BusError) -> [BusMessage] {
@@ -141,19 +138,20 @@ struct BlueZConnection: ~Copyable {
       Self.gathering - start.nanoseconds(since: latestRead), end.nanoseconds(since: start))
     if gather > 0 { usleep(UInt32(gather / 1000)) }
     let messages = try client.receive(until: end, wakeSignal: wakeSignal)
-    // An answer that has too many bytes ends the connection, and one that has too many values is dropped.
+    // An answer with too many bytes ends the connection, and one with too many values is dropped.
     if bus.droppedMessages > 0, awaitsObjects { throw .disconnected }
     if !messages.isEmpty { latestRead = MonotonicTime.now }
     return messages
   }
 
-  /// Takes a message in, and returns what it means; `nil` for nothing.
+  /// Handles a message, and returns the event that it means, or `nil`.
   mutating func handle(_ message: BusMessage, at now: MonotonicTime) throws(BusError) -> Event? {
     let event = client.event(of: message)
     if let owner = client.owner, message.sender == owner {
       latestMessage = now
       if isMute, isReady {
-        // What it did of the requests is not known: everything begins anew with another connection.
+        // It is unknown which requests it fulfilled, so everything starts again with a new
+        // connection.
         client.disconnect()
         forget()
         return .lost(nil)
@@ -196,7 +194,7 @@ struct BlueZConnection: ~Copyable {
     }
   }
 
-  /// Records that bluetoothd is there, or is not.
+  /// Records that bluetoothd came or went.
   private mutating func found(_ name: String?, at now: MonotonicTime) throws(BusError) -> Event? {
     client.dropCalls { _ in true }
     forget()

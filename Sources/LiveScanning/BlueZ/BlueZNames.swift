@@ -9,7 +9,7 @@ enum BlueZName {
   static let monitor = "org.bluez.AdvertisementMonitor1"
 }
 
-/// The advertisement monitor of one adapter, which this process offers to bluetoothd as an object.
+/// The advertisement monitor of one adapter, an object that this process offers to bluetoothd.
 struct BeaconMonitor: Hashable {
   /// The path of the object manager that has the monitor.
   let root: String
@@ -17,11 +17,10 @@ struct BeaconMonitor: Hashable {
   /// Creates the monitor of the adapter with an object path, such as `/org/bluez/hci0`.
   init(adapter path: String) { root = "/beaconscan" + path.dropFirst("/org/bluez".count) }
 
-  /// The monitor's own path.
   var path: String { root + "/monitor" }
 
-  /// The monitor's properties: adverts with manufacturer-specific data (AD type 0xFF) that begin as an iBeacon frame
-  /// does.
+  /// The monitor's properties: it matches manufacturer-specific data (AD type 0xFF) that begins
+  /// like an iBeacon frame.
   static let properties = BusValue.properties([
     "Type": .string("or_patterns"),
     "Patterns": .array(
@@ -29,7 +28,7 @@ struct BeaconMonitor: Hashable {
       [.structure([.byte(0), .byte(0xFF), .bytes([0x4C, 0x00, 0x02, 0x15])])]),
   ])
 
-  /// What `GetManagedObjects` returns.
+  /// The result of `GetManagedObjects`.
   var objects: BusValue {
     .dictionary(
       key: "o", value: "a{sa{sv}}",

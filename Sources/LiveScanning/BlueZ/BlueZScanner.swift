@@ -1,19 +1,22 @@
 package import DBusMessages
 package import Scanning
 
-/// A scanner on bluetoothd, over D-Bus: for a desktop, a container, and wherever a process has no capability.
+/// A scanner on bluetoothd over D-Bus, for desktops, containers, and processes without
+/// capabilities.
 ///
-/// bluetoothd scans for all programs at once. The scanner registers an advertisement monitor for iBeacon frames, by
-/// which bluetoothd reports every such advert of a passive scan. That shows who is there; signal strengths are
-/// reported only where they change by 8 dB. Where they are needed it therefore starts a discovery with duplicates too,
-/// which asks advertisers for their scan responses. A bluetoothd without monitors (5.66 has them as an experiment) reports
-/// each beacon about once in ten seconds.
+/// bluetoothd scans for all programs at once. The scanner registers an advertisement monitor for
+/// iBeacon frames, with which bluetoothd reports every such advert of a passive scan. That shows
+/// presence, but bluetoothd reports signal strengths only when they change by 8 dB. If they are
+/// needed, the scanner also starts a discovery with duplicates, which requests scan responses. A
+/// bluetoothd without monitors (5.66 has them as an experiment) reports each beacon about once in
+/// ten seconds.
 ///
-/// Sightings are stamped when they are read. bluetoothd may report two adverts of one device that follow each other at once
-/// as one. A report that is counted is an iBeacon frame: bluetoothd keeps other adverts to itself. An adapter that is off
-/// stays off. A call of `receive` waits for two seconds at most.
+/// Sightings have the time of their reading. bluetoothd may merge two adverts of one device that
+/// follow each other at once. Only iBeacon frames are counted, because bluetoothd does not report
+/// other adverts. An adapter that is off stays off. A call of `receive` waits for at most two
+/// seconds.
 ///
-/// What it set up in bluetoothd ends with its connection to the bus, also where the process is killed.
+/// The setup in bluetoothd ends with the connection to the bus, even if the process is killed.
 package typealias BlueZScanner = LiveSource<BlueZSession>
 
 extension BlueZScanner {

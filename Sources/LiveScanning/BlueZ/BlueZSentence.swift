@@ -1,6 +1,6 @@
 import Scanning
 
-/// The sentences for a person about a receiver state, where bluetoothd receives.
+/// The sentences about a receiver state, for people, if bluetoothd receives.
 enum BlueZSentence {
   /// Returns the sentence, without a full stop.
   static func of(
@@ -29,7 +29,7 @@ enum BlueZSentence {
     }
   }
 
-  /// Returns why an adapter is off.
+  /// Returns the sentence that an adapter is off, with the reason.
   static func off(_ adapter: Adapter) -> String {
     guard let block = adapter.block else { return of(.down, adapter: adapter.name) }
     return of(.blocked, adapter: adapter.name, detail: block.detail)

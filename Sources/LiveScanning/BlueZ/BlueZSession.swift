@@ -1,9 +1,9 @@
 import DBusMessages
 package import Scanning
 
-/// What a scanner works with while it receives by bluetoothd: the adapters, and the receiver state as a whole.
+/// The reception by bluetoothd: the adapters, and the receiver state as a whole.
 package struct BlueZSession: ~Copyable, SourceSession {
-  /// Whether the adapters can be used, as far as is known; `nil` before, and at rest.
+  /// The availability, as far as it is known; `nil` before, and at rest.
   package private(set) var availability: ScannerAvailability?
   package var counts: ScanCounts { adverts.counts }
 
@@ -12,17 +12,17 @@ package struct BlueZSession: ~Copyable, SourceSession {
   private var adverts: BlueZAdverts
   private var adapters: [BlueZAdapterView] = []
   private var links: [BlueZAdapter] = []
-  /// What keeps the scanner from bluetoothd, as it was reported.
+  /// The reported obstacle to bluetoothd.
   private var obstacle: BlueZView.Obstacle?
-  /// What was reported of each adapter last, unless something was reported of all since.
+  /// The last report for each adapter, unless one for all followed.
   private var reported: [ScannerHealth?] = []
   private var health: [ScannerHealth] = []
   private var began: MonotonicTime?
   private var reached: MonotonicTime?
-  /// When messages were waited for the last time.
+  /// The time when the last wait for messages ended.
   private var latestEnd: MonotonicTime?
 
-  /// The longest time between two readings of a process that runs.
+  /// The longest time between two readings while the process runs.
   private static let longestPause = 3 * MonotonicTime.nanosecondsPerSecond
 
   init(_ configuration: ScanConfiguration, on address: BusAddress, limits: BusLimits) {
@@ -55,7 +55,7 @@ package struct BlueZSession: ~Copyable, SourceSession {
     let isBusy = connection.isWaiting || links.contains(where: \.isBusy)
     var end = start.advanced(
       by: isBusy ? BlueZScanner.maximumReceiveTime : BlueZConnection.lifeInterval)
-    // A moment that has come is reached when bluetoothd answers.
+    // A deadline that has passed is reached when bluetoothd answers.
     if let deadline, deadline > start || !isAnswerNeeded || deadline <= reached ?? start {
       end = min(end, deadline)
     }
@@ -68,7 +68,7 @@ package struct BlueZSession: ~Copyable, SourceSession {
     if connection.checkAnswers(at: now) {
       report(.notAnswering, at: max(connection.latestMessage, reached ?? start))
     }
-    // What follows an answer is sent at once.
+    // Sends at once what follows an answer.
     advance(demand, until: deadline, at: now)
     adverts.remove(into: &sightings)
     let health = removeHealth()
@@ -86,7 +86,7 @@ package struct BlueZSession: ~Copyable, SourceSession {
     return progress
   }
 
-  /// Ends the connection: bluetoothd drops what was set up by it.
+  /// Ends the connection, with which bluetoothd drops its setup.
   package mutating func rest() {
     connection.end()
     leave()
@@ -94,11 +94,11 @@ package struct BlueZSession: ~Copyable, SourceSession {
     (obstacle, reported) = (nil, [])
   }
 
-  /// Notices that this process did not run for a while, nor perhaps the machine: what was on air is not known.
+  /// Detects that this process, and perhaps the machine, did not run: adverts may be lost.
   private mutating func checkPause(
     from start: MonotonicTime, to end: MonotonicTime, at now: MonotonicTime
   ) {
-    // Either before the wait from start to end, or in it.
+    // Either before the wait from `start` to `end`, or in it.
     guard let reached, let latestEnd,
       max(start.nanoseconds(since: latestEnd), now.nanoseconds(since: end)) >= Self.longestPause
     else { return }
@@ -110,7 +110,7 @@ package struct BlueZSession: ~Copyable, SourceSession {
     }
   }
 
-  /// Whether silence is absence only up to the moment of bluetoothd's latest message: it may stand still.
+  /// Whether silence means absence only up to bluetoothd's latest message, because it may hang.
   private var isAnswerNeeded: Bool { connection.isReady && obstacle == nil }
 
   private mutating func wait(
@@ -126,7 +126,7 @@ package struct BlueZSession: ~Copyable, SourceSession {
 
   // MARK: The connection
 
-  /// Does something that ends the connection where it fails.
+  /// Runs a body whose failure ends the connection.
   private mutating func attempt(
     at now: MonotonicTime, _ body: (inout BlueZSession) throws(BusError) -> Void
   ) {
@@ -138,7 +138,7 @@ package struct BlueZSession: ~Copyable, SourceSession {
     leave()
   }
 
-  /// Forgets what was set up in bluetoothd.
+  /// Forgets the setup in bluetoothd.
   private mutating func leave() {
     adapters = []
     for index in links.indices { links[index].reset() }
@@ -183,7 +183,7 @@ package struct BlueZSession: ~Copyable, SourceSession {
     }
   }
 
-  /// Adds the adapters that came, where all are requested.
+  /// Adds new adapters, if all are requested.
   private mutating func findMore() {
     guard configuration.adapters == .all else { return }
     for view in adapters where !links.contains(where: { $0.target.matches(view.adapter) }) {
@@ -232,7 +232,7 @@ package struct BlueZSession: ~Copyable, SourceSession {
       }
     case .startDiscovery:
       guard let error else { return links[index].discoveryStarted(at: now) }
-      // Either it was requested already, or the kernel is still busy with that of a bluetoothd that was killed.
+      // Either it was already requested, or the kernel still runs that of a killed bluetoothd.
       if error.name == "org.bluez.Error.InProgress" {
         return links[index].discoveryIsInProgress(at: now)
       }
@@ -247,7 +247,7 @@ package struct BlueZSession: ~Copyable, SourceSession {
     }
   }
 
-  /// Answers a call of bluetoothd's to the objects of this process.
+  /// Answers a call from bluetoothd to the objects of this process.
   private mutating func called(_ message: BusMessage, at now: MonotonicTime) throws(BusError) {
     guard let bus = connection.bus else { return }
     let index = links.firstIndex { link in
@@ -268,7 +268,7 @@ package struct BlueZSession: ~Copyable, SourceSession {
         let device = connection.objects.objects[path]?[BlueZName.device]
       {
         links[index].received(at: now)
-        // The signal strength that bluetoothd shows may be that of another advert.
+        // bluetoothd may show the signal strength of another advert.
         adverts.receive(device, at: path, rssi: nil, of: links[index].target, at: now)
       }
     case (BlueZName.monitor, "DeviceLost"): break
@@ -301,7 +301,7 @@ package struct BlueZSession: ~Copyable, SourceSession {
 
   // MARK: The receiver state
 
-  /// Returns the changes since the last call, as those of the scanner as a whole.
+  /// Returns the changes since the last call, from the view of the whole scanner.
   private mutating func removeHealth() -> [ScannerHealth] {
     defer { health = [] }
     guard obstacle == nil else {
@@ -326,7 +326,7 @@ package struct BlueZSession: ~Copyable, SourceSession {
     return health
   }
 
-  /// Reports the state of an adapter, unless it is the one that was reported last: that held, also over a rest.
+  /// Reports the state of an adapter, unless it was the last one reported, even before a rest.
   private mutating func report(_ change: ScannerHealth, of index: Int) {
     while reported.count <= index { reported.append(nil) }
     let last = reported[index]

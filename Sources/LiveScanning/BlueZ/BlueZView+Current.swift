@@ -3,7 +3,7 @@ package import DBusMessages
 package import Scanning
 
 extension BlueZView {
-  /// Asks bluetoothd. A bus or a bluetoothd that does not answer makes it take that many nanoseconds.
+  /// Queries bluetoothd within the given nanoseconds.
   package static func current(
     _ address: BusAddress = .system, limits: BusLimits = BusLimits(),
     within limit: Int64 = 3 * MonotonicTime.nanosecondsPerSecond
@@ -28,7 +28,7 @@ extension BlueZView {
     }
   }
 
-  /// Returns whether one of the selected adapters can be used, and why not.
+  /// Returns the availability of the selected adapters.
   package func availability(of selection: AdapterSelection) -> ScannerAvailability {
     if let obstacle {
       if case .refused = obstacle { return .notPermitted(obstacle.sentence) }
@@ -45,7 +45,7 @@ extension BlueZView {
 }
 
 extension BusMessage {
-  /// The call for all of bluetoothd's objects, which does not start it.
+  /// The call for all of bluetoothd's objects, which does not start bluetoothd.
   static var objects: BusMessage {
     var request = ManagedObjects.request(to: BlueZName.service)
     request.startsService = false
@@ -66,7 +66,7 @@ extension BlueZView.Obstacle {
     }
   }
 
-  /// The sentence for a person, without a full stop.
+  /// The sentence for people, without a full stop.
   package var sentence: String {
     switch self {
     case .noBus(let reason):
@@ -85,7 +85,7 @@ extension BlueZView.Obstacle {
     }
   }
 
-  /// The receiver state that this means.
+  /// The receiver state for this obstacle.
   var condition: ScannerHealth.Condition {
     switch self {
     case .refused: .notPermitted
@@ -108,7 +108,8 @@ extension BlueZAdapterView {
         adapter: Adapter(
           index: index, address: properties["Address"]?.asString.flatMap { BluetoothAddress($0) },
           isUp: isUp, block: isUp ? nil : RadioBlock(adapter: index), bus: "",
-          // Only adapters with Low Energy are of use here; bluetoothd does not tell which have it.
+          // bluetoothd does not show which adapters have Low Energy, and the others are of no use
+          // here.
           features: [0, 0, 0, 0, 0x40]),
         isDiscovering: properties["Discovering"]?.asBool ?? false,
         hasMonitors: interfaces[BlueZName.monitorManager] != nil)
@@ -116,7 +117,7 @@ extension BlueZAdapterView {
     .sorted { $0.adapter.index < $1.adapter.index }
   }
 
-  /// The adapter's number in an object path that ends with `/hciN`.
+  /// Returns the adapter's number in an object path that ends with `/hciN`.
   private static func index(in path: String) -> UInt16? {
     guard let name = path.split(separator: "/").last,
       case .number(let index) = AdapterName(String(name))

@@ -2,15 +2,14 @@ import Glibc
 import HCIPackets
 import Scanning
 
-/// An advert that is on air, and a socket that shows when another program takes it down.
+/// An advert on air, and a socket that shows when another program takes it down.
 struct AdvertOnAir: ~Copyable {
-  /// Why an advert is not on air any more.
+  /// The reason why an advert is no longer on air.
   enum Loss: Hashable, Sendable {
     /// The adapter's state ended it.
     case adapter(ScannerHealth.Condition)
-    /// The controller was reset.
     case reset
-    /// Another program switched the advert off, or put its own in its place.
+    /// Another program switched the advert off or replaced it.
     case takenOver
   }
 
@@ -21,10 +20,9 @@ struct AdvertOnAir: ~Copyable {
   /// Whether it uses the commands of Bluetooth 5.
   var isExtended: Bool { commandSet != .legacy }
 
-  /// How many sets of adverts are tried: other programs may advertise with theirs.
+  /// The number of advertising sets to try, because other programs may use some.
   private static var maximumSets: UInt8 { 4 }
 
-  /// Puts an advert on air.
   init(_ adapter: Adapter, _ parameters: AdvertisingParameters, _ data: [UInt8])
     throws(AdvertisingFailure)
   {
@@ -37,14 +35,14 @@ struct AdvertOnAir: ~Copyable {
       throw AdvertisingFailure(error)
     }
     let socket = try Self.listener(adapter)
-    // An advert that runs though no other process is there was left by one that was killed.
+    // If no other process has a socket, an advert that runs was left by a killed process.
     let isAlone = HCIPrograms.hasOnly(
       [channel.descriptor, socket.descriptor], in: HCISystem.host.socketList())
     commandSet = try Self.putOnAir(
       channel, adapter, supported, parameters, data, takingDownOthers: isAlone)
     self.channel = channel
     self.socket = socket
-    // What was received so far are commands of our own.
+    // Discards this process's own commands.
     _ = firstLoss()
   }
 
@@ -56,7 +54,7 @@ struct AdvertOnAir: ~Copyable {
     }
   }
 
-  /// Opens a socket that receives what other programs command the controller.
+  /// Opens a socket that receives other programs' commands to the controller.
   private static func listener(_ adapter: Adapter) throws(AdvertisingFailure) -> HCISocket {
     do throws(HCISocketError) {
       let socket = try HCISocket.bound(to: adapter.index)
@@ -67,7 +65,8 @@ struct AdvertOnAir: ~Copyable {
     }
   }
 
-  /// Tries sets of adverts until one is free, or takes down what runs in the first.
+  /// Tries advertising sets until one is free. If no other program is there, takes down the advert
+  /// in the first one.
   private static func putOnAir(
     _ channel: borrowing CommandChannel, _ adapter: Adapter, _ supported: [UInt8],
     _ parameters: AdvertisingParameters, _ data: [UInt8], takingDownOthers isAlone: Bool
@@ -95,7 +94,7 @@ struct AdvertOnAir: ~Copyable {
         {
           continue
         }
-        // A controller that kept half of it should not.
+        // A controller must not keep an advert that it accepted only in part.
         if case .refused(let opcode, _, _) = error, opcode != commands[0].opcode {
           for command in set.stop { _ = try? channel.send(command, within: .seconds(1)) }
         }
@@ -105,7 +104,7 @@ struct AdvertOnAir: ~Copyable {
     throw latest
   }
 
-  /// Takes it down. A controller that does not answer is waited for a second.
+  /// Takes the advert down; waits at most a second for each answer.
   borrowing func takeDown() {
     for command in commandSet.stop {
       do throws(CommandFailure) {
@@ -116,11 +115,11 @@ struct AdvertOnAir: ~Copyable {
     }
   }
 
-  /// Waits until it is off air, or the time is over.
+  /// Waits until the advert is off air or the time is over.
   borrowing func wait(_ milliseconds: Int32) -> Loss? {
     try? socket.wait(milliseconds: milliseconds)
     if let loss = firstLoss() { return loss }
-    // A question that fails, as where too many files are open, shows nothing of the adapter.
+    // A query that fails, for example with too many open files, shows nothing of the adapter.
     let found: Adapter?
     do throws(HCISocketError) {
       found = try HCISocket.adapter(at: channel.adapter, through: socket.descriptor)
@@ -132,7 +131,7 @@ struct AdvertOnAir: ~Copyable {
     return .adapter(adapter.block == nil ? .down : .blocked)
   }
 
-  /// Reads what waits on the socket. The first loss is the cause: the kernel resets a controller that has failed.
+  /// Reads the pending packets. The first loss is the cause: the kernel resets a failed controller.
   private borrowing func firstLoss() -> Loss? {
     var loss: Loss?
     var bytes = [UInt8](repeating: 0, count: 260)
@@ -148,7 +147,7 @@ struct AdvertOnAir: ~Copyable {
 
   private static var hardwareError: UInt8 { 0x10 }
 
-  /// What a packet of another program, or of the controller, does to an advert.
+  /// Returns the loss that a packet of another program or of the controller causes.
   static func loss(by packet: ArraySlice<UInt8>, _ set: AdvertisingCommandSet) -> Loss? {
     let bytes = Array(packet)
     if bytes.starts(with: [0x04, hardwareError]) { return .adapter(.hardwareError) }
@@ -163,7 +162,7 @@ struct AdvertOnAir: ~Copyable {
     case (.setAdvertisingData, .legacy): return .takenOver
     case (.setExtendedAdvertisingEnable, .extended(let handle)):
       guard parameters.count >= 2, parameters[0] == 0 else { return nil }
-      // No set named is every set; each named has four bytes.
+      // No named set means every set; each named set has four bytes.
       let named = stride(from: 2, to: parameters.count, by: 4).map { parameters[$0] }
       return parameters[1] == 0 || named.contains(handle) ? .takenOver : nil
     case (.setExtendedAdvertisingData, .extended(let handle)),
@@ -176,7 +175,6 @@ struct AdvertOnAir: ~Copyable {
 }
 
 extension AdvertOnAir.Loss {
-  /// Returns the sentence for a person.
   func sentence(_ adapter: String) -> String {
     switch self {
     case .adapter(let condition): HealthSentence.of(condition, adapter: adapter)

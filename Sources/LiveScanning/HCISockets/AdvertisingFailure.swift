@@ -2,22 +2,21 @@ import Glibc
 import HCIPackets
 package import Scanning
 
-/// Why an advert cannot be put on air.
+/// The reason why an advert cannot be put on air.
 package enum AdvertisingFailure: Error, Hashable, Sendable {
-  /// There is no adapter.
   case noAdapter
-  /// The adapter is in a state in which nothing can be sent.
+  /// The adapter's state prevents sending.
   case condition(ScannerHealth.Condition, adapter: String)
   case noLowEnergy(String)
   case noExtended(String)
-  /// This process may not.
+  /// This process has no permission to advertise.
   case notPermitted(String)
   /// Another program advertises.
   case busy(String)
-  /// The controller refused a command, for another reason.
+  /// The controller refused a command for another reason.
   case failed(CommandFailure)
 
-  /// What a command's failure means for an advert.
+  /// Creates an advert's failure from a command's failure.
   init(_ failure: CommandFailure) {
     switch failure {
     case .socket(let error):
@@ -33,7 +32,7 @@ package enum AdvertisingFailure: Error, Hashable, Sendable {
     }
   }
 
-  /// Whether it may end by itself.
+  /// Whether it may pass by itself.
   var isPassing: Bool {
     switch self {
     case .noAdapter, .condition, .busy, .failed: true
@@ -41,7 +40,7 @@ package enum AdvertisingFailure: Error, Hashable, Sendable {
     }
   }
 
-  /// Whether the adapter is off for a reason that is not somebody's switching it off.
+  /// Whether the adapter is off, but nobody switched it off.
   var isAbsence: Bool {
     switch self {
     case .noAdapter, .condition(.removed, _), .condition(.blocked, _), .condition(.noBluetooth, _):
@@ -54,7 +53,7 @@ package enum AdvertisingFailure: Error, Hashable, Sendable {
 }
 
 extension AdvertisingFailure: CustomStringConvertible {
-  /// What, where, and what to do.
+  /// One sentence: what failed, where, and what to do.
   package var description: String {
     switch self {
     case .noAdapter: "there is no Bluetooth adapter; plug one in, or ask beaconscan doctor"

@@ -1,36 +1,36 @@
 import Bytes
 import HCIPackets
 
-/// Sends commands to one adapter's controller, one after the other, and waits for each answer.
+/// A channel to one adapter's controller, which sends commands one at a time and waits for each
+/// answer.
 ///
-/// It has a socket of its own, in which the kernel puts nothing but the answer that is waited for: what a scan
-/// receives meanwhile does not wake it. Commands of other programs go to the same controller; the kernel sends them
-/// in turn, and a command of another program with the same opcode may be answered first.
+/// It has a socket of its own, to which the kernel delivers only the awaited answer, so received
+/// adverts do not wake it. The kernel sends the commands of all programs in turn; another program's
+/// command with the same opcode may be answered first.
 struct CommandChannel: ~Copyable {
   let adapter: UInt16
   private let socket: HCISocket
-  /// The number of its socket in this process.
   var descriptor: Int32 { socket.descriptor }
 
-  /// How long an answer may take. The kernel itself waits for 2 s before it sends the next command of any program,
-  /// so that a command of ours can wait for that long behind one that is never answered.
+  /// The time limit for an answer. The kernel waits for 2 s before it sends any program's next
+  /// command, so a command can wait that long after one without an answer.
   static var answerLimit: Duration { .seconds(3) }
 
-  /// Opens a channel; throws `EAFNOSUPPORT` where there is no Bluetooth, `ENODEV` where the adapter is not there. That it
-  /// is off shows when a command is sent.
+  /// Opens a channel; throws `EAFNOSUPPORT` without Bluetooth and `ENODEV` without the adapter. An
+  /// adapter that is off shows only when a command is sent.
   init(adapter: UInt16) throws(HCISocketError) {
     self.adapter = adapter
     socket = try HCISocket.bound(to: adapter)
   }
 
-  /// Sends a command, waits for Command Complete or Command Status, and returns what follows the status.
+  /// Sends a command, waits for Command Complete or Command Status, and returns the data after it.
   @discardableResult
   func send(_ command: HCICommand, within limit: Duration = answerLimit)
     throws(CommandFailure) -> [UInt8]
   {
     do throws(HCISocketError) {
       try socket.filter(events: [0x0E, 0x0F], opcode: command.opcode)
-      // Answers that came too late for an earlier command.
+      // Discards late answers to an earlier command.
       var bytes = [UInt8](repeating: 0, count: 258)
       while try socket.read(into: &bytes) != nil {}
       try socket.send(command)
@@ -58,7 +58,7 @@ struct CommandChannel: ~Copyable {
     throw .unanswered(command.opcode, after: limit, adapter: "hci\(adapter)")
   }
 
-  /// Sends a command that asks for something, and reads the answer.
+  /// Sends a query and decodes its answer.
   func ask<Value>(
     _ opcode: Opcode, _ read: (RawSpan) throws(ParseError) -> Value
   ) throws(CommandFailure) -> Value {
@@ -71,11 +71,11 @@ struct CommandChannel: ~Copyable {
     }
   }
 
-  /// Reads one packet: the answer to a command; `nil` where it is none, or nothing is there.
+  /// Reads one packet; returns `nil` if there is none or it does not answer the command.
   private func receive(_ opcode: Opcode) throws(HCISocketError)
     -> (status: UInt8, parameters: [UInt8])?
   {
-    // An event has 255 bytes behind its type, code and length.
+    // An event has at most 255 bytes after its type, code and length.
     var bytes = [UInt8](repeating: 0, count: 258)
     guard let count = try socket.read(into: &bytes), count > 1, bytes[0] == 0x04
     else { return nil }

@@ -1,12 +1,11 @@
 import HCIPackets
 import Scanning
 
-/// The commands of this process to a controller, of which one at a time waits for its answer, and
-/// those of other programs, whose answers come to this process too.
+/// This process's commands to a controller, of which one at a time waits for its answer, and other
+/// programs' commands, whose answers this process receives too.
 struct CommandQueue: Sendable {
   typealias Sent = (command: HCICommand, time: MonotonicTime)
 
-  /// A command that was answered.
   enum Answered {
     case ours(HCICommand)
     case foreign(HCICommand)
@@ -14,35 +13,32 @@ struct CommandQueue: Sendable {
 
   /// The commands to send, in order; the sender removes them.
   var outgoing: [HCICommand] = []
-  /// The command of ours that waits for its answer.
+  /// Our command that waits for its answer.
   private(set) var pending: Sent?
-  /// The commands of ours that come after it.
+  /// Our commands after it.
   private(set) var waiting: [HCICommand] = []
-  /// The commands of others that switch the scan and wait for their answer: the latest 16.
+  /// Others' latest commands that switch the scan and wait for their answers.
   private(set) var foreign: [Sent] = []
   /// The time of the latest answer to a command of ours.
   private(set) var latestAnswer: MonotonicTime?
 
-  /// The time that an answer may take before the controller counts as not answering, in
-  /// nanoseconds.
+  /// The nanoseconds without an answer after which the controller counts as not answering.
   static let answerLimit: Int64 = 1_000_000_000
-  /// The kernel gives up a command after 2 s, and only then sends the next.
+  /// The nanoseconds until the kernel gives up a command, after 2 s, and sends the next one.
   static let commandLife: Int64 = 2_050_000_000
-  /// The greatest number of commands of others that are remembered.
   static let maximumForeign = 16
 
-  /// Indicates whether no command of ours is pending or waits.
+  /// Whether no command of ours is pending or waiting.
   var isIdle: Bool { pending == nil && waiting.isEmpty }
 
-  /// Returns the time at which an answer is overdue, and after that the time at which the kernel
-  /// gives its command up.
+  /// Returns when the pending answer is overdue, or after that, when the kernel gives it up.
   func deadline(after now: MonotonicTime) -> MonotonicTime? {
     guard let pending else { return nil }
     let late = pending.time.advanced(by: Self.answerLimit)
     return late > now ? late : pending.time.advanced(by: Self.commandLife)
   }
 
-  /// Sends commands one after the other, in the place of those that wait.
+  /// Sends commands one after the other, in place of those that wait.
   mutating func send(_ commands: [HCICommand], at now: MonotonicTime) {
     waiting = commands
     sendNext(at: now)
@@ -51,7 +47,7 @@ struct CommandQueue: Sendable {
   /// Sends a command whose answer does not matter, before any that waits.
   mutating func sendWithoutAnswer(_ command: HCICommand) { outgoing.append(command) }
 
-  /// Sends the next command, unless one waits for its answer.
+  /// Sends the next command, unless another one waits for its answer.
   mutating func sendNext(at now: MonotonicTime) {
     guard pending == nil, !waiting.isEmpty else { return }
     let command = waiting.removeFirst()
@@ -59,28 +55,26 @@ struct CommandQueue: Sendable {
     outgoing.append(command)
   }
 
-  /// Removes the commands that wait.
   mutating func removeWaiting() { waiting = [] }
 
-  /// Ends the wait for an answer, which does not come or means nothing any more.
+  /// Ends the wait for an answer that does not come or no longer matters.
   mutating func removePending() { pending = nil }
 
-  /// Removes the commands of ours, but for those to send.
   mutating func removeOurs() { (pending, waiting) = (nil, []) }
 
-  /// Starts anew, with another socket.
+  /// Starts anew with another socket.
   mutating func opened() {
     removeOurs()
     foreign = []
   }
 
-  /// Removes the commands of ours, none of which can be sent.
+  /// Removes our commands, because none can be sent.
   mutating func closed() {
     removeOurs()
     outgoing = []
   }
 
-  /// Records a command that another program sent.
+  /// Records a command of another program.
   mutating func sent(byOther command: HCICommand, at now: MonotonicTime) {
     switch command.opcode {
     case .reset, .setScanEnable, .setExtendedScanEnable:
@@ -90,9 +84,8 @@ struct CommandQueue: Sendable {
     }
   }
 
-  /// Receives an answer, and returns the command that it answers; `nil` where it is not known.
-  ///
-  /// Of two equal commands, the one that was seen first is answered first.
+  /// Returns the command for an answer, or `nil`. Of two equal commands, the first is answered
+  /// first.
   mutating func answered(_ opcode: Opcode, at now: MonotonicTime) -> Answered? {
     foreign.removeAll { $0.time < now.advanced(by: -Self.commandLife) }
     let index = foreign.firstIndex { $0.command.opcode == opcode }

@@ -1,22 +1,22 @@
 package import Scanning
 
-/// A scanner on raw HCI sockets: for a machine that is a kiosk and nothing else.
+/// A scanner on raw HCI sockets, for a machine that is only a kiosk.
 ///
-/// It needs `CAP_NET_RAW`, and `CAP_NET_ADMIN` only to switch an adapter on that is off. It receives every advert:
-/// the controller's duplicate filter is off. The scan is passive unless configured otherwise, at full duty for
-/// ranging, at a quarter of it while only regions are monitored, and off while there is no demand. Time stamps are
-/// the kernel's. A fault is reported in `ScanProgress.health`, and reception resumes as soon as it can: an adapter
-/// that is named by its address is found wherever it comes back. A call of `receive` waits for a quarter of a second at most,
-/// and for four seconds where nothing is on air.
+/// It needs `CAP_NET_RAW`, and `CAP_NET_ADMIN` to switch an adapter on. It receives every advert,
+/// because the controller's duplicate filter is off. By default the scan is passive; it runs at
+/// full duty for ranging, at a quarter of it for monitoring, and not at all without demand. Time
+/// stamps are the kernel's. Faults are reported in `ScanProgress.health`, and reception resumes as
+/// soon as possible; an adapter that is named by its address is found wherever it comes back. A
+/// call of `receive` waits at most a quarter of a second, or four seconds while nothing is on air.
 ///
-/// Beside bluetoothd it does no harm: a scan that another program runs is used, and never stopped. But bluetoothd's
-/// own discovery has the controller report each advert once.
+/// It uses the scan of another program and never stops it. During bluetoothd's own discovery, the
+/// controller reports each advert only once.
 ///
-/// Each adapter takes 66 KB and up to 1 MiB of the kernel's memory for what has not been read.
+/// Each adapter takes 66 KB, and up to 1 MiB of the kernel's memory for unread packets.
 package typealias HCIScanner = LiveSource<ReceivingState>
 
 extension HCIScanner {
-  /// Creates a scanner, which touches no adapter before it receives.
+  /// Creates a scanner, which uses no adapter before it receives.
   package convenience init(_ configuration: ScanConfiguration = ScanConfiguration()) {
     self.init(configuration, system: .host)
   }

@@ -5,18 +5,17 @@ import HCIPackets
 #if RawHCI
   import CBluetooth
 
-  /// A raw HCI socket, and the only place that calls the system for one: it is closed with its value, never
-  /// inherited, and never blocks.
+  /// A raw HCI socket, closed with its value, not inherited and non-blocking. Only this type makes
+  /// system calls for such sockets.
   struct HCISocket: ~Copyable {
-    /// The socket's number in this process.
     let descriptor: Int32
     /// The adapter that the socket is bound to; `nil` for none.
     let adapter: UInt16?
 
     deinit { close(descriptor) }
 
-    /// Opens a socket that is bound to no adapter; throws `EAFNOSUPPORT` where the kernel has no Bluetooth, or not in this
-    /// network namespace.
+    /// Opens a socket for no adapter; throws `EAFNOSUPPORT` if the kernel has no Bluetooth, or none
+    /// in this network namespace.
     static func unbound(for adapter: UInt16? = nil) throws(HCISocketError) -> HCISocket {
       let flags = SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
       let descriptor = socket(AF_BLUETOOTH, Int32(SOCK_RAW.rawValue | flags), BTPROTO_HCI)
@@ -31,9 +30,9 @@ import HCIPackets
       return socket
     }
 
-    /// Opens a socket that receives what a scanner of one adapter needs, and nothing else. Commands of other programs are
-    /// received too: they show which programs scan. It throws `EPERM` without `CAP_NET_RAW`: the kernel gives such a process no
-    /// LE events and reports no error, but its filter shows it.
+    /// Opens a socket that receives only what a scanner of one adapter needs, with other programs'
+    /// commands, which show who scans. Throws `EPERM` without `CAP_NET_RAW`: the kernel then
+    /// delivers no LE events, without an error, which only the filter shows.
     static func scanning(_ adapter: UInt16) throws(HCISocketError) -> HCISocket {
       let socket = try bound(to: adapter)
       let events = [EVT_CMD_COMPLETE, EVT_CMD_STATUS, EVT_HARDWARE_ERROR, EVT_LE_META_EVENT]
@@ -50,8 +49,7 @@ import HCIPackets
       return socket
     }
 
-    /// Opens a socket that receives what the kernel itself reports of all adapters: that one comes, goes, or is switched on
-    /// or off.
+    /// Opens a socket that receives the kernel's reports that adapters come, go, or are switched.
     static func watching() throws(HCISocketError) -> HCISocket {
       let socket = try unbound()
       // HCI_DEV_NONE
@@ -77,7 +75,7 @@ import HCIPackets
     private func bindAndSet(_ adapter: UInt16) throws(HCISocketError) {
       try bind(to: adapter)
       for option in [HCI_TIME_STAMP, HCI_DATA_DIR] { try set(1 as Int32, SOL_HCI, option) }
-      // Room for a second of 1,000 reports; the kernel gives less to a process that may not have it.
+      // Room for a second of 1,000 reports; the kernel gives less to a process without the right.
       let room: Int32 = 1 << 20
       do throws(HCISocketError) {
         try set(room, SOL_SOCKET, SO_RCVBUFFORCE)
@@ -97,9 +95,9 @@ import HCIPackets
       else { throw HCISocketError("setsockopt", adapter: adapter) }
     }
 
-    /// Has the kernel pass on events with some codes alone; of answers to commands, those to one opcode, or to all
-    /// with 0; and the commands of other programs, if requested. To a process without `CAP_NET_RAW` the kernel gives
-    /// fewer events, and reports no error.
+    /// Limits the events to some codes, and answers to one opcode, or none with 0; adds other
+    /// programs' commands if requested. Without `CAP_NET_RAW` the kernel delivers fewer events,
+    /// without an error.
     func filter(
       events: [Int32], opcode: Opcode = Opcode(rawValue: 0), commands: Bool = false
     ) throws(HCISocketError) {
@@ -109,24 +107,24 @@ import HCIPackets
       filter.type_mask = 1 << UInt32(HCI_EVENT_PKT)
       if commands { filter.type_mask |= 1 << UInt32(HCI_COMMAND_PKT) }
       filter.event_mask = (UInt32(truncatingIfNeeded: mask), UInt32(mask >> 32))
-      // The kernel compares with the opcode as the packet carries it.
+      // The kernel compares it with the opcode in packet order.
       filter.opcode = opcode.rawValue.littleEndian
       try set(filter, SOL_HCI, HCI_FILTER)
     }
 
-    /// Sends a command to the controller; throws `ENETDOWN` where the adapter is off, `EPERM` without `CAP_NET_RAW`.
+    /// Sends a command; throws `ENETDOWN` if the adapter is off, and `EPERM` without `CAP_NET_RAW`.
     func send(_ command: HCICommand) throws(HCISocketError) {
       let packet = command.packet
-      // The array's memory is used during the call alone.
+      // The array's memory is used only during the call.
       let sent = unsafe packet.withUnsafeBytes { bytes in
         unsafe write(descriptor, bytes.baseAddress, bytes.count)
       }
       guard sent == packet.count else { throw HCISocketError("write", adapter: adapter) }
     }
 
-    /// Reads one packet without waiting, and returns its length; `nil` where there is none.
+    /// Reads one packet without waiting; returns its length, or `nil` if there is none.
     func read(into bytes: inout [UInt8]) throws(HCISocketError) -> Int? {
-      // The array's memory is used during the call alone.
+      // The array's memory is used only during the call.
       let count = unsafe bytes.withUnsafeMutableBytes { room in
         unsafe recv(descriptor, room.baseAddress, room.count, 0)
       }
@@ -145,11 +143,11 @@ import HCIPackets
       if ready < 0, errno != EINTR { throw HCISocketError("poll", adapter: adapter) }
     }
 
-    /// How many packets the kernel had no room for.  // SK_MEMINFO_DROPS
+    /// The number of packets that the kernel dropped for lack of room: SK_MEMINFO_DROPS.
     var drops: UInt32 {
       var figures = InlineArray<16, UInt32>(repeating: 0)
       var size = socklen_t(MemoryLayout.size(ofValue: figures))
-      // The kernel writes at most as much as there is room for.
+      // The kernel writes at most the given size.
       guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_MEMINFO, &figures, &size) == 0 else {
         return 0
       }
@@ -157,9 +155,9 @@ import HCIPackets
     }
   }
 
-  // What the kernel answers about adapters, through any HCI socket.
+  // The kernel's information about adapters, through any HCI socket.
   extension HCISocket {
-    /// Returns the adapters that are there, by number.
+    /// Returns the adapters, by number.
     static func adapters(through descriptor: Int32) throws(HCISocketError) -> [Adapter] {
       var list = cbluetooth_dev_list()
       list.dev_num = UInt16(HCI_MAX_DEV)
@@ -179,7 +177,7 @@ import HCIPackets
       return adapters
     }
 
-    /// Returns the adapter that has a number; `nil` where there is none.
+    /// Returns the adapter with a number, or `nil`.
     static func adapter(at index: UInt16, through descriptor: Int32) throws(HCISocketError)
       -> Adapter?
     {
@@ -204,17 +202,17 @@ import HCIPackets
         features: [bytes.0, bytes.1, bytes.2, bytes.3, bytes.4, bytes.5, bytes.6, bytes.7])
     }
 
-    /// Switches an adapter on, which can take seconds; throws `EPERM` without `CAP_NET_ADMIN`, `ERFKILL` where rfkill has
-    /// switched it off, `ETIMEDOUT` where the controller does not answer.
+    /// Switches an adapter on, which can take seconds; throws `EPERM` without `CAP_NET_ADMIN`,
+    /// `ERFKILL` if rfkill blocks it, and `ETIMEDOUT` if the controller does not answer.
     func switchOn(_ index: UInt16) throws(HCISocketError) {
       guard ioctl(descriptor, UInt(cbluetooth_HCIDEVUP), CInt(index)) == 0 || errno == EALREADY
       else { throw HCISocketError("HCIDEVUP", adapter: index) }
     }
 
-    /// Whether a program has the adapter that the socket is bound to for itself alone, by the user channel.
+    /// Whether a program uses the bound adapter exclusively, by the user channel.
     var isHeld: Bool {
-      // An address to which there is no connection, and room for an answer about one. The kernel answers EBUSY before
-      // it looks at it.
+      // An address without a connection, and room for an answer. The kernel returns EBUSY before it
+      // reads the address.
       var request = InlineArray<64, UInt8>(repeating: 0)
       // The request outlives the call.
       let done = unsafe ioctl(descriptor, UInt(cbluetooth_HCIGETCONNINFO), &request)
@@ -222,7 +220,7 @@ import HCIPackets
     }
   }
 #else
-  /// Stands for a raw HCI socket where the package is built without libbluetooth: none can be opened.
+  /// A replacement for raw HCI sockets in a build without libbluetooth: none can be opened.
   struct HCISocket: ~Copyable {
     let descriptor: Int32
     let adapter: UInt16?

@@ -1,19 +1,18 @@
 import HCIPackets
 import Scanning
 
-/// What a scanner asks of the system. Tests replace it with a host of their own.
+/// The system functions that a scanner uses, which tests replace.
 struct HCISystem: Sendable {
-  /// Returns the adapters that are there, by number. They are asked through the socket that is open already, if one
-  /// is given.
+  /// Returns the adapters by number, through an open socket if one is given.
   var adapters: @Sendable (_ socket: Int32?) throws(HCISocketError) -> [Adapter]
   var open: @Sendable (UInt16) throws(HCISocketError) -> HCISocket
-  /// Opens a socket that can be read when an adapter comes, goes, or is switched on or off; `nil` where that fails.
+  /// Opens a socket that is readable when an adapter comes, goes, or is switched; `nil` on failure.
   var watch: @Sendable () -> HCISocket? = { nil }
   /// Switches an adapter on, which can take seconds.
   var switchOn: @Sendable (UInt16) throws(HCISocketError) -> Void
-  /// Returns whether a program has an adapter for itself alone.
+  /// Returns whether a program uses an adapter exclusively.
   var isHeld: @Sendable (Adapter) -> Bool
-  /// Returns the list of all HCI sockets, as `/proc/net/hci` has it.
+  /// Returns the list of all HCI sockets, in the format of `/proc/net/hci`.
   var socketList: @Sendable () -> String?
   var rights: @Sendable () -> ProcessRights
 
@@ -31,7 +30,7 @@ struct HCISystem: Sendable {
 }
 
 extension HCISystem {
-  /// Returns whether one of the selected adapters can be used, and why not. It opens one socket, briefly.
+  /// Returns the availability of the selected adapters. Opens a socket for a moment.
   func availability(of selection: AdapterSelection) -> ScannerAvailability {
     let all: [Adapter]
     do throws(HCISocketError) {
@@ -61,6 +60,5 @@ extension HCISystem {
 }
 
 extension Adapter {
-  /// Returns the adapters that are there, by number; throws where the kernel has no Bluetooth.
   package static func all() throws(HCISocketError) -> [Adapter] { try HCISystem.host.adapters(nil) }
 }

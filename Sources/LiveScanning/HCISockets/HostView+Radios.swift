@@ -1,8 +1,8 @@
 import HCIPackets
 
 extension HostView.Radio {
-  /// Looks at an adapter and, where it is on, asks its controller, which takes ``CommandChannel/answerLimit`` for
-  /// each question at most.
+  /// Returns an adapter's state and, if it is on, its controller's answers. Each takes at most
+  /// ``CommandChannel/answerLimit``.
   package static func look(at adapter: Adapter) -> HostView.Radio {
     var radio = HostView.Radio(
       adapter, isHeld: HCISystem.host.isHeld(adapter), driver: adapter.driver)
@@ -27,7 +27,7 @@ extension ControllerReport {
 }
 
 extension HostView {
-  /// Returns this host as it is now. Controllers that answer nothing make it take some seconds each.
+  /// Returns this host's current state. Each controller that does not answer takes some seconds.
   package static func current() -> HostView {
     .current { (rights) throws(HCISocketError) in
       try Adapter.all().map { radio($0, mayScan: rights.mayScan) }
@@ -39,7 +39,8 @@ extension HostView {
     guard mayScan, adapter.supportsLE, radio.report.failure == nil,
       let commands = radio.report.commands
     else { return radio }
-    // Parameters alone do nothing: the next program that scans sets its own. A controller that scans refuses them.
+    // Parameters alone have no effect: the next scan sets its own. A scanning controller refuses
+    // them.
     let slow = ScanParameters(interval: 0x0800, window: 0x0080)
     do throws(CommandFailure) {
       let set = ScanCommandSet(supportedCommands: commands)

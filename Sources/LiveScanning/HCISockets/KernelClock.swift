@@ -1,19 +1,17 @@
 import Scanning
 
-/// Turns the kernel's time stamps, which are wall-clock times, into monotonic times.
+/// A converter of the kernel's time stamps, which are wall-clock times, to monotonic times.
 ///
-/// A packet cannot be older than the moment at which the queue was last empty, nor younger than now. So a wall's
-/// clock that steps between a packet and its reading moves that packet by no more than the time between two
-/// readings, and never moves one behind another.
+/// A packet is not older than the time at which the queue was last empty, and not newer than now.
+/// So a wall clock that steps before a packet is read moves the packet by at most the time between
+/// two readings, and never changes the order of packets.
 struct KernelClock: Sendable {
-  /// When the queue was last empty.
+  /// The time at which the queue was last empty.
   private(set) var latestEmpty: MonotonicTime
   private var latest: MonotonicTime
   private var now: MonotonicTime
-  /// The distance from monotonic time to wall-clock time.
   private(set) var wallClockOffset: WallClockOffset
 
-  /// Begins with an empty queue.
   init(now: MonotonicTime, wall: WallClockTime) {
     latestEmpty = now
     latest = now
@@ -27,7 +25,7 @@ struct KernelClock: Sendable {
     wallClockOffset = WallClockOffset(from: self.now, to: wall)
   }
 
-  /// The moment of a packet, given its stamp.
+  /// Returns the time of a packet, given its stamp.
   mutating func moment(of stamp: WallClockTime) -> MonotonicTime {
     let moment = stamp.monotonicTime(wallClockOffset)
     latest = min(max(moment, latestEmpty, latest), max(now, latest))
@@ -37,8 +35,8 @@ struct KernelClock: Sendable {
   /// Records that the queue was empty after it was read.
   mutating func emptied() { latestEmpty = now }
 
-  /// The distance from monotonic to wall-clock time now: between two readings of the monotonic clock that are closer than
-  /// 20 µs, or the closest of three where the process is interrupted.
+  /// The current offset, from two monotonic readings less than 20 µs apart, or the closest of
+  /// three.
   static var currentOffset: WallClockOffset {
     var best: (width: Int64, offset: WallClockOffset)?
     for _ in 0..<3 {

@@ -1,16 +1,15 @@
 import Scanning
 
-/// The longest time without a packet since all that waited had been read.
+/// The longest time without a packet since all pending packets were read.
 struct LongestGap: Sendable {
   private(set) var from: MonotonicTime
   private(set) var to: MonotonicTime
-  /// The last packet, or when all had been read.
+  /// The time of the last packet, or at which all had been read.
   private(set) var latest: MonotonicTime
 
-  /// Begins at a moment at which all has been read.
   init(at time: MonotonicTime) { (from, to, latest) = (time, time, time) }
 
-  /// Its length in nanoseconds.
+  /// The length in nanoseconds.
   var length: Int64 { to.nanoseconds(since: from) }
 
   /// Records a packet, or the end. Time does not go back.

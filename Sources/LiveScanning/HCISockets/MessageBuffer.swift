@@ -5,10 +5,10 @@ import Scanning
   import CBluetooth
 #endif
 
-/// Room for what one system call receives: 64 packets of up to 1,028 bytes, the longest that HCI has but for data,
-/// which is cut. 66 KB, taken once.
+/// A buffer for the packets of one system call: 64 of up to 1,028 bytes, the longest in HCI except
+/// data, which is truncated. It takes 66 KB once.
 struct MessageBuffer: ~Copyable {
-  /// How many packets the latest call received.
+  /// The number of packets that the latest call received.
   private(set) var count = 0
 
   private var packets = [UInt8](repeating: 0, count: capacity * stride)
@@ -16,16 +16,16 @@ struct MessageBuffer: ~Copyable {
   private var stamps = [Int64](repeating: -1, count: capacity)
   private var incoming = [UInt8](repeating: 0, count: capacity)
 
-  /// The most packets that one call receives.
+  /// The maximum number of packets that one call receives.
   static var capacity: Int { 64 }
   private static var stride: Int { 1028 }
 
-  /// Receives what waits, at most ``capacity`` packets, without waiting, and returns whether there may be more: `false`
-  /// where the queue was emptied. It throws `EPIPE` where the adapter is gone.
+  /// Receives pending packets without waiting; returns whether there may be more. Throws `EPIPE` if
+  /// the adapter is gone.
   mutating func receive(from descriptor: Int32, adapter: UInt16) throws(HCISocketError) -> Bool {
     count = 0
     #if RawHCI
-      // Each array is as long as the call assumes, and used during it alone.
+      // Each array is as long as the call assumes, and used only during it.
       let received = unsafe cbluetooth_receive(
         descriptor, &packets, Int32(Self.stride), Int32(Self.capacity), &lengths, &stamps, &incoming
       )
@@ -33,7 +33,7 @@ struct MessageBuffer: ~Copyable {
         if errno == EAGAIN || errno == EINTR { return false }
         throw HCISocketError("recvmmsg", adapter: adapter)
       }
-      // No packet is empty: this is the end.
+      // No packet is empty, so this is the end.
       if received > 0, lengths[0] == 0 {
         throw HCISocketError("recvmmsg", errno: EPIPE, adapter: adapter)
       }
@@ -44,7 +44,7 @@ struct MessageBuffer: ~Copyable {
     #endif
   }
 
-  /// A packet of the latest call, with its H4 packet type in front.
+  /// Returns a packet of the latest call, with its H4 packet type in front.
   ///
   /// - Precondition: `index` is less than ``count``.
   @_lifetime(borrow self)
@@ -52,12 +52,12 @@ struct MessageBuffer: ~Copyable {
     precondition(index < count)
     let length = min(max(Int(lengths[index]), 0), Self.stride)
     let start = index * Self.stride
-    // The bytes are the buffer's.
+    // The bytes belong to the buffer.
     return unsafe _overrideLifetime(
       packets.span.bytes.extracting(start..<(start + length)), borrowing: self)
   }
 
-  /// When the kernel took it, as wall-clock time; `nil` where it gave none.
+  /// Returns the wall-clock time at which the kernel took a packet, or `nil`.
   func stamp(_ index: Int) -> WallClockTime? {
     precondition(index < count)
     let microseconds = stamps[index]
@@ -66,7 +66,7 @@ struct MessageBuffer: ~Copyable {
       by: microseconds.multipliedReportingOverflow(by: 1000).partialValue)
   }
 
-  /// Whether it came from the controller.
+  /// Returns whether a packet came from the controller.
   func isReceived(_ index: Int) -> Bool {
     precondition(index < count)
     return incoming[index] != 0

@@ -1,10 +1,11 @@
 import Scanning
 
-/// Hands packets to a tap in the order of time: those of several adapters, which are read one after the other, and the
-/// commands that were sent while earlier packets waited to be read.
+/// A tap that delivers packets in the order of time, because several adapters are read one after
+/// the other, and commands are sent while earlier packets wait to be read.
 ///
-/// Times are monotonic ones, converted by the distance to wall-clock time at the scanner's creation: a wall clock that is
-/// set later moves no packet. It holds at most ``maximumBytes``; beyond that it hands over all at once.
+/// It converts monotonic times with the offset at the scanner's creation, so setting the wall clock
+/// later moves no packet. It holds at most ``maximumBytes``; beyond that it delivers all packets at
+/// once.
 final class OrderedTap {
   private struct Packet {
     var time: MonotonicTime
@@ -13,7 +14,7 @@ final class OrderedTap {
     var adapter: UInt16
   }
 
-  /// The maximum number of bytes of packets that wait for earlier ones.
+  /// The maximum number of bytes of held packets.
   static let maximumBytes = 4 * 1024 * 1024
 
   private let tap: PacketTap
@@ -29,20 +30,20 @@ final class OrderedTap {
   func add(_ packet: RawSpan, at time: MonotonicTime, isReceived: Bool, adapter: UInt16) {
     if bytes.count + packet.byteCount > Self.maximumBytes { handOver() }
     let start = bytes.count
-    // The memory is used during the call alone.
+    // The memory is used only during the call.
     unsafe packet.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
     packets.append(
       Packet(
         time: time, place: start..<bytes.count, isReceived: isReceived, adapter: adapter))
   }
 
-  /// Hands over the packets up to a moment, to which every adapter has been read; by default all of them.
+  /// Delivers the packets up to a time to which every adapter has been read; by default all.
   func handOver(until moment: MonotonicTime = MonotonicTime(nanoseconds: .max)) {
-    // Sorting is stable: packets of one moment keep their order.
+    // Sorting is stable: packets of the same time keep their order.
     packets.sort { $0.time < $1.time }
     let count = packets.firstIndex { $0.time > moment } ?? packets.count
     for packet in packets[..<count] {
-      // The array stays as it is during the call.
+      // The array does not change during the call.
       unsafe tap(
         bytes.span.bytes.extracting(packet.place), packet.time.wallClockTime(wallClockOffset),
         packet.isReceived, packet.adapter)

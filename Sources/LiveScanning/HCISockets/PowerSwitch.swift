@@ -3,19 +3,19 @@ import Glibc
 import Scanning
 import Synchronization
 
-/// Switches an adapter on, in the background, as that can take seconds: at once where it was found off, came back
-/// or was unblocked; ten seconds later and ever more seldom where somebody switched it off.
+/// A switch that turns an adapter on in the background, because that can take seconds: at once if
+/// it was found off, came back or was unblocked; after ten seconds or more if somebody switched it
+/// off.
 struct PowerSwitch {
   private var backoff = Backoff.quick
-  /// How long the adapter stays off after a person switched it off: longer each time.
+  /// The growing wait after each time that a person switched the adapter off.
   private var patience = Backoff.slow
   private var next: MonotonicTime?
   private let attempt = Attempt()
   private let switchOn: @Sendable (UInt16) throws(HCISocketError) -> Void
 
-  /// The outcome of a try.
   private final class Attempt: Sendable {
-    /// `nil` while one is under way; 0 where the last one went well, before the first, too.
+    /// The errno; `nil` during an attempt, and 0 after a success or before the first attempt.
     let errno = Mutex<Int32?>(0)
   }
 
@@ -23,22 +23,21 @@ struct PowerSwitch {
     self.switchOn = switchOn
   }
 
-  /// The errno of the latest try; `nil` while one is under way.
+  /// The errno of the latest attempt; `nil` during one.
   var outcome: Int32? { attempt.errno.withLock { $0 } }
 
-  /// Records that the adapter is there, or will be: the next time that it is off, it may be switched on at once.
+  /// Records that the adapter is there, or will be, so that it may be switched on at once.
   mutating func found() {
     next = nil
     backoff = .quick
   }
 
-  /// Records that somebody switched it off.
   mutating func wasSwitchedOff(at now: MonotonicTime) {
     backoff = .slow
     next = now.advanced(by: patience.next())
   }
 
-  /// Switches it on, if it is time to.
+  /// Switches the adapter on if an attempt is due.
   mutating func tryNow(_ index: UInt16, at now: MonotonicTime) {
     guard now >= next ?? now else { return }
     let starts = attempt.errno.withLock { errno in

@@ -4,13 +4,11 @@ import Glibc
 import HCIPackets
 import Scanning
 
-/// One adapter that receives: finds it, opens its socket, and keeps it scanning.
+/// The reception by one adapter: finds it, opens its socket, and keeps it scanning.
 final class ReceivingAdapter {
-  /// The adapter that serves the requested name.
   private(set) var target: AdapterTarget
   /// The excess of the adapter's measurements over the true signal strength, in dB.
   private var offset = 0.0
-  /// The scan and the receiver state.
   private(set) var control = ScanControl()
   private var socket: HCISocket?
   private var clock = KernelClock(now: MonotonicTime.now, wall: WallClockTime.now)
@@ -19,7 +17,7 @@ final class ReceivingAdapter {
   private let system: HCISystem
   private let tap: OrderedTap?
   private var nextLook: MonotonicTime?
-  /// The number of looks that follow one another quickly.
+  /// The number of further queries at short intervals.
   private var hurriedLooks = 2
   private var power: PowerSwitch
   private var drops: UInt32 = 0
@@ -27,12 +25,11 @@ final class ReceivingAdapter {
   private var gap = LongestGap(at: MonotonicTime.now)
   private var goneSince: MonotonicTime?
 
-  /// The interval at which the system is asked about the adapter, in nanoseconds.
+  /// The interval of queries about the adapter, in nanoseconds.
   private static let lookInterval: Int64 = 250_000_000
-  /// The interval where there is no Bluetooth at all, and where changes of an adapter that works
-  /// are reported.
+  /// The interval without Bluetooth, and for a working adapter whose changes are reported.
   private static let seldomLookInterval: Int64 = 5_000_000_000
-  /// The time after which another adapter replaces one that is gone, where any will do.
+  /// The time after which another adapter replaces a missing one, if any may serve.
   private static let patience: Int64 = 5_000_000_000
 
   init(
@@ -46,16 +43,16 @@ final class ReceivingAdapter {
     control.silence.timeout = configuration.quietNanoseconds
   }
 
-  /// Asks the system about the adapter now and a little later, as something happens to it.
+  /// Queries the adapter now and a little later, because something happens to it.
   func lookNow() { (nextLook, hurriedLooks) = (nil, 2) }
 
-  /// Returns whether the adapter works, and changes of it are reported.
+  /// Returns whether the adapter works, and its changes are reported.
   private func isCalm(_ isWatched: Bool) -> Bool {
     isWatched && socket != nil && hurriedLooks == 0
   }
 
-  /// Returns when ``advance(_:sparing:isWatched:sockets:to:)`` next has something to do. It asks
-  /// about an adapter that works and is watched over when it is called anyway.
+  /// Returns when ``advance(_:sparing:isWatched:sockets:to:)`` next has something to do. A query
+  /// about a calm adapter waits until it is called anyway.
   func nextDeadline(after now: MonotonicTime, isWatched: Bool) -> MonotonicTime? {
     let look = isCalm(isWatched) ? nil : nextLook ?? now
     let step = control.nextDeadline(after: now)
@@ -63,8 +60,7 @@ final class ReceivingAdapter {
     return min(look, step)
   }
 
-  /// Does what is due, and sends what is to be sent. The sockets of this scanner are no other
-  /// program's.
+  /// Does what is due, and sends commands. `sockets` are those of this scanner.
   func advance(
     _ demand: ScanDemand, sparing others: Set<UInt16>, isWatched: Bool, sockets: () -> [Int32],
     to now: MonotonicTime
@@ -89,8 +85,8 @@ final class ReceivingAdapter {
     flush(at: now)
   }
 
-  /// Switches the scan off and closes the socket, as there is no demand. The sockets of this
-  /// scanner are no other program's.
+  /// Switches the scan off and closes the socket, because there is no demand. `sockets` are those
+  /// of this scanner.
   func rest(sockets: () -> [Int32]) {
     if control.phase == .shared, isLast(sockets) { control.adopt() }
     control.rest()
@@ -103,8 +99,9 @@ final class ReceivingAdapter {
 
   /// Returns whether no other program is there to end the scan that runs.
   ///
-  /// Two processes of ours whose scans began at once both end it so. Where they end at once too,
-  /// the one with the longer pause is the last: pauses differ between neighboring process IDs.
+  /// Two processes of ours whose scans began at the same time both end it. If they also end at the
+  /// same time, the one with the longer pause is the last; neighboring process IDs have different
+  /// pauses.
   private func isLast(_ sockets: () -> [Int32]) -> Bool {
     if HCIPrograms.hasOnly(sockets(), in: system.socketList()) { return true }
     guard control.ownership.mayBeOurs else { return false }
@@ -112,11 +109,9 @@ final class ReceivingAdapter {
     return HCIPrograms.hasOnly(sockets(), in: system.socketList())
   }
 
-  /// Returns the changes of the receiver state since the last call.
   func removeChanges() -> [ReportedState.Change] { control.state.removeChanges() }
 
-  /// Indicates whether the adapter can be used, as far as its state shows; `nil` before any is
-  /// known.
+  /// The availability according to the adapter's state; `nil` before any is known.
   var availability: ScannerAvailability? {
     guard let condition = control.state.condition else { return nil }
     let isUsable =
@@ -130,10 +125,9 @@ final class ReceivingAdapter {
     return condition == .notPermitted ? .notPermitted(sentence) : .unavailable(sentence)
   }
 
-  /// Indicates whether the adapter is switched off.
   var isDown: Bool { control.state.condition == .down }
 
-  /// Records that the adapter is gone, since a moment at which it was there for the last time.
+  /// Records that the adapter is gone; it was last there at `since`.
   private func lost(since: MonotonicTime, at now: MonotonicTime) {
     socket = nil
     nextLook = now.advanced(by: Self.lookInterval)
@@ -144,7 +138,6 @@ final class ReceivingAdapter {
     power.found()
   }
 
-  /// Asks the system about the adapter.
   private func look(at now: MonotonicTime, sparing others: Set<UInt16>) {
     let adapter: Adapter
     do throws(HCISocketError) {
@@ -156,7 +149,7 @@ final class ReceivingAdapter {
     }
     goneSince = nil
     if socket != nil, !target.matches(adapter) {
-      // The one that served first is back.
+      // The adapter that served first is back.
       control.left()
       flush(at: now)
     }
@@ -165,7 +158,6 @@ final class ReceivingAdapter {
     if socket == nil { open(adapter.index, at: now) }
   }
 
-  /// Returns the adapter that serves the requested name.
   private func find(sparing others: Set<UInt16>) throws(HCISocketError) -> Adapter? {
     let all = try system.adapters(descriptor).filter { !others.contains($0.index) }
     return target.choose(among: all, isHeld: system.isHeld)
@@ -179,7 +171,7 @@ final class ReceivingAdapter {
       return control.state.report(.blocked, since: now, detail: block.detail)
     }
     if let condition = control.state.condition, !condition.isFault || condition == .stopped {
-      // Somebody switched it off, and may have a reason.
+      // Somebody switched it off, perhaps for a reason.
       power.wasSwitchedOff(at: now)
       control.state.report(.down, since: now)
     } else if control.state.condition == nil || control.state.isToBeRestated {
@@ -206,10 +198,10 @@ final class ReceivingAdapter {
     }
   }
 
-  /// Records that the adapter cannot be used, as the system refused a call.
+  /// Records that the adapter cannot be used because a system call failed.
   private func failed(_ error: HCISocketError, at now: MonotonicTime) {
     if error.condition == .noBluetooth {
-      // To ask may have the kernel look for a module each time.
+      // A query may make the kernel search for a module each time.
       nextLook = now.advanced(by: Self.seldomLookInterval)
     }
     control.closed(error.condition, since: now, detail: "\(error)")
@@ -225,7 +217,7 @@ final class ReceivingAdapter {
         try socket?.send(command)
       } catch {
         if error.condition == .notPermitted { return control.closed(.notPermitted, since: now) }
-        // The next look shows what happened.
+        // The next query shows what happened.
         nextLook = now
         return
       }
@@ -236,11 +228,10 @@ final class ReceivingAdapter {
     }
   }
 
-  /// Counts the packets that the kernel had no room for, after all that waited was read. What was
-  /// lost lies where no packet was for the longest time: there nobody knows what was on air.
+  /// Counts the packets that the kernel dropped, after all pending ones were read. They are lost in
+  /// the longest gap between packets, in which it is unknown what was on air.
   ///
-  /// Where this process did not run for a while, nor perhaps the machine, such a gap is a loss
-  /// without any count.
+  /// If this process, and perhaps the machine, did not run, such a gap is a loss without a count.
   private func checkReception(wasStopped: Bool, at now: MonotonicTime) {
     let drops = socket?.drops ?? 0
     let lost = Int64(drops) - Int64(self.drops)
@@ -263,18 +254,18 @@ final class ReceivingAdapter {
     gap = LongestGap(at: now)
   }
 
-  /// The shortest gap in which packets that were lost can lie, and how much later than planned a
-  /// process that runs reads at most, in nanoseconds.
+  /// The shortest gap in which lost packets can be, and the longest delay with which a running
+  /// process reads, in nanoseconds.
   private static let leastLoss: Int64 = 250_000_000
   static let longestPause = MonotonicTime.nanosecondsPerSecond
 
   // MARK: What the socket receives
 
-  /// The most calls of one reading: 2,048 packets, then others have their turn.
+  /// The maximum number of calls in one reading, 2,048 packets, so that other adapters get a turn.
   private static let maximumCalls = 32
 
-  /// Reads what waits, and returns the moment up to which everything has been read. The process may
-  /// have been stopped before.
+  /// Reads the pending packets; returns the time up to which everything has been read. `wasStopped`
+  /// states that the process did not run before.
   func read(
     _ buffer: inout MessageBuffer, into collector: inout SightingCollector, at now: MonotonicTime,
     wasStopped: Bool
@@ -290,7 +281,7 @@ final class ReceivingAdapter {
       do throws(HCISocketError) {
         mayHaveMore = try buffer.receive(from: descriptor, adapter: index)
       } catch {
-        // The kernel reports it once; what it had queued can still be read.
+        // The kernel reports this once; packets in its queue can still be read.
         if isGone { break }
         isGone = true
       }
@@ -339,7 +330,7 @@ final class ReceivingAdapter {
   ) {
     switch bytes.littleEndian(UInt8.self, at: 1) {
     case 0x3E:
-      // LE Scan Timeout (§7.7.65.17): a scan of another program that was to last for a while.
+      // LE Scan Timeout (§7.7.65.17): another program's scan had a duration.
       if bytes.byteCount > 3, bytes.littleEndian(UInt8.self, at: 3) == 0x11 {
         return control.scanEnded(at: now)
       }
@@ -360,10 +351,10 @@ final class ReceivingAdapter {
     }
   }
 
-  /// Gives the control the hash of each whole advert of an event.
+  /// Passes the hash of each whole advert in an event to the control.
   private func findRepeats(in bytes: RawSpan, at time: MonotonicTime) {
     guard var event = AdvertisingEvent(bytes, at: 1) else { return }
-    // The collector has counted what is refused.
+    // The collector has counted the refusals.
     if event.isExtended {
       while let fragment = try? event.nextFragment() {
         if fragment.isWhole { control.received(report: Self.hash(fragment.report), at: time) }
@@ -379,14 +370,13 @@ final class ReceivingAdapter {
     var hasher = Hasher()
     hasher.combine(report.address)
     hasher.combine(report.eventType.rawValue)
-    // The memory is used during the call alone.
+    // The memory is used only during the call.
     unsafe report.data.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
     return hasher.finalize()
   }
 
-  /// The socket's number in this process; `nil` while it is closed.
   var descriptor: Int32? { socket?.descriptor }
 
-  /// The descriptor to poll; -1, which the system passes over, while it is closed.
+  /// The descriptor to poll; -1, which the system ignores, while the socket is closed.
   var polled: pollfd { pollfd(fd: descriptor ?? -1, events: Int16(POLLIN), revents: 0) }
 }

@@ -2,11 +2,10 @@ import Glibc
 import HCIPackets
 package import Scanning
 
-/// The adapters of a scanner and their state while it receives.
+/// The adapters of a scanner, and their state during reception.
 package struct ReceivingState: ~Copyable, SourceSession {
   package var counts: ScanCounts { collector.counts }
-  /// Indicates whether the adapters can be used, as far as their states show; `nil` before any is
-  /// known, and at rest.
+  /// The availability according to the adapters' states; `nil` before any is known, and at rest.
   package private(set) var availability: ScannerAvailability?
 
   private var collector = SightingCollector()
@@ -20,23 +19,22 @@ package struct ReceivingState: ~Copyable, SourceSession {
   private var reached: MonotonicTime?
   private var latestRead = MonotonicTime(nanoseconds: 0)
   private var latestReport = MonotonicTime(nanoseconds: 0)
-  /// The time at which the sockets are to be read at the latest; `nil` at rest.
+  /// The time by which the sockets must be read; `nil` at rest.
   private var nextRead: MonotonicTime?
-  /// Can be read when an adapter comes, goes, or is switched on or off.
   private var watch: HostWatch?
   private var latestDemand = ScanDemand.none
   private var missing: ScannerHealth.Condition?
   private var nextCount: MonotonicTime?
-  /// The sightings of one adapter after the moment up to which another one has been read.
+  /// The sightings of one adapter after the time up to which another one has been read.
   private var early: [Sighting] = []
 
-  /// Reports that come faster than this are read together: one system call for many.
+  /// The nanoseconds in which reports are gathered, so that one system call reads many.
   private static let gathering: Int64 = 10_000_000
-  /// The longest waits in nanoseconds: where something is on air, and where nothing has been for
-  /// two seconds. A pause of this process is noticed as much later.
+  /// The longest waits in nanoseconds, and the time without adverts after which the longer one
+  /// applies. A pause of this process is noticed that much later.
   private static let (longestWait, longestQuietWait): (Int64, Int64) = (250_000_000, 4_000_000_000)
   private static let quietBegins: Int64 = 2_000_000_000
-  /// The time between two looks at a link whose deadline has passed, in nanoseconds.
+  /// The shortest wait for a link whose deadline has passed, in nanoseconds.
   private static let shortestWait: Int64 = 10_000_000
 
   init(_ configuration: ScanConfiguration, system: HCISystem) {
@@ -63,8 +61,8 @@ package struct ReceivingState: ~Copyable, SourceSession {
     self.began = began
     if watch == nil { watch = HostWatch(system) }
     findMore(at: start)
-    // Before the scan is changed: whose it is by now may be in what has not been read. And before
-    // time advances over a pause of this process: what happened meanwhile waits in the sockets.
+    // Before the scan changes, because pending packets may show another owner; and before time
+    // advances over a pause of this process, because they show what happened meanwhile.
     if demand != latestDemand || wasStopped(at: start) { drain(at: start) }
     latestDemand = demand
     advance(demand, to: start)
@@ -73,7 +71,7 @@ package struct ReceivingState: ~Copyable, SourceSession {
     let (packets, reports) = (collector.counts.packets, collector.counts.reports)
     read(at: now, into: &sightings)
     if collector.counts.reports != reports { latestReport = now }
-    // The commands that follow an answer are sent at once.
+    // Sends the commands that follow an answer at once.
     advance(demand, to: now)
     if collector.counts.packets != packets { latestRead = now }
     let health = removeHealth()
@@ -86,9 +84,9 @@ package struct ReceivingState: ~Copyable, SourceSession {
   package mutating func rest() {
     drain(at: MonotonicTime.now)
     nextRead = nil
-    // Another process of ours that ends now sees that no other socket than its own is left.
+    // A process of ours that ends now then finds no other socket than its own.
     watch = nil
-    // No client waits for it.
+    // No client waits for them.
     early = []
     latestDemand = .none
     (availability, missing) = (nil, nil)
@@ -97,7 +95,7 @@ package struct ReceivingState: ~Copyable, SourceSession {
     tap?.handOver()
   }
 
-  /// Adds the adapters that came, where all are requested.
+  /// Adds new adapters, if all are requested.
   private mutating func findMore(at now: MonotonicTime) {
     guard configuration.adapters == .all, now >= nextCount ?? now else { return }
     nextCount = now.advanced(by: MonotonicTime.nanosecondsPerSecond)
@@ -119,19 +117,19 @@ package struct ReceivingState: ~Copyable, SourceSession {
     }
   }
 
-  /// Returns whether this process did not run when the sockets were to be read.
+  /// Returns whether this process did not run when it had to read the sockets.
   private func wasStopped(at now: MonotonicTime) -> Bool {
     nextRead.map { now.nanoseconds(since: $0) >= ReceivingAdapter.longestPause } ?? false
   }
 
-  /// Returns the longest time that a wait lasts if nothing happens, in nanoseconds.
+  /// Returns the longest wait without events, in nanoseconds.
   private func longestWait(at now: MonotonicTime, canBeWoken: Bool) -> Int64 {
     if !canBeWoken { return HCIScanner.maximumReceiveTime }
     let isQuiet = now.nanoseconds(since: latestReport) >= Self.quietBegins && !links.isEmpty
     return isQuiet ? Self.longestQuietWait : Self.longestWait
   }
 
-  /// Waits until something can be read, or it is time for something else.
+  /// Waits until something can be read or is due.
   private mutating func wait(
     until deadline: MonotonicTime?, wakeSignal: borrowing WakeSignal, from start: MonotonicTime
   ) {
@@ -151,7 +149,7 @@ package struct ReceivingState: ~Copyable, SourceSession {
     }
     nextRead = max(end, start)
     let left = max(0, end.nanoseconds(since: start))
-    // Rounded up: what is due is then over. The array's memory is used during the call alone.
+    // Rounded up, so that the due time is over. The array's memory is used only during the call.
     unsafe poll(&polled, nfds_t(polled.count), Int32((left + 999_999) / 1_000_000))
     if polled[polled.count - 2].revents != 0 { wakeSignal.reset() }
     if polled[polled.count - 1].revents != 0 { hostChanged() }
@@ -161,7 +159,7 @@ package struct ReceivingState: ~Copyable, SourceSession {
     if gather > 0 { usleep(UInt32(gather / 1000)) }
   }
 
-  /// Has every adapter looked at, as one of them came, went, or was switched on or off.
+  /// Queries every adapter, because one of them came, went, or was switched.
   private mutating func hostChanged() {
     watch?.removeAll()
     nextCount = nil
@@ -186,14 +184,14 @@ package struct ReceivingState: ~Copyable, SourceSession {
     while let last = sightings.last, last.time > all { early.append(sightings.removeLast()) }
   }
 
-  /// Reads what waits without waiting for more; the sightings are delivered with the next ones.
+  /// Reads the pending packets without waiting; the next call delivers their sightings.
   private mutating func drain(at now: MonotonicTime) {
     var sightings: [Sighting] = []
     read(at: now, into: &sightings)
     early = sightings + early
   }
 
-  /// Returns the changes since the last call, as those of the scanner as a whole.
+  /// Returns the changes since the last call, from the view of the whole scanner.
   private mutating func removeHealth() -> [ScannerHealth] {
     var health: [ScannerHealth] = []
     if links.isEmpty { health += reportMissing() }
@@ -235,12 +233,12 @@ package struct ReceivingState: ~Copyable, SourceSession {
   }
 
   private mutating func updateAvailability(after health: [ScannerHealth]) {
-    // Whether an adapter that is down may be switched on shows without a change.
+    // The right to switch on an adapter that is down can change without a report.
     guard !health.isEmpty || availability == nil || links.contains(where: \.isDown),
       !links.isEmpty
     else { return }
     let all = links.map(\.availability)
-    // One adapter that works is enough; of those whose state is not known yet nothing is concluded.
+    // One working adapter is enough; an adapter whose state is unknown allows no conclusion.
     availability =
       all.contains(.available) ? .available : all.contains(nil) ? nil : all.first ?? nil
   }
@@ -256,7 +254,6 @@ private final class HostWatch {
     self.socket = socket
   }
 
-  /// Reads what waits.
   func removeAll() {
     var bytes = [UInt8](repeating: 0, count: 64)
     while (try? socket.read(into: &bytes)) ?? 0 > 0 {}

@@ -1,15 +1,15 @@
 import Scanning
 
-/// Finds an advert that is reported a second time within ten seconds, among the first 64 of different hashes in that time.
+/// A finder of adverts that repeat within ten seconds, among the first 64 with different hashes.
 ///
-/// Adverts that come later do not take the place of one that is remembered, so that one of a crowd is found when it is
-/// repeated. It takes 1 KB.
+/// Later adverts do not replace remembered ones, so a repetition is found in a crowd too. It takes
+/// 1 KB.
 struct RepeatFinder: Sendable {
   private var remembered = [(hash: Int, time: MonotonicTime)?](repeating: nil, count: 64)
 
   private static let memory = 10 * MonotonicTime.nanosecondsPerSecond
 
-  /// Records an advert by its hash, and returns whether it was reported before.
+  /// Records an advert's hash, and returns whether it was reported before.
   mutating func receive(_ hash: Int, at time: MonotonicTime) -> Bool {
     let place = hash & 63
     if let known = remembered[place], time.nanoseconds(since: known.time) < Self.memory {

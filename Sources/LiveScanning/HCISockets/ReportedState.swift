@@ -1,34 +1,32 @@
 import Scanning
 
-/// The receiver state of an adapter, as it was reported.
+/// The reported receiver state of an adapter.
 struct ReportedState: Sendable {
-  /// A change of the receiver state.
   struct Change: Hashable, Sendable {
     var condition: ScannerHealth.Condition
     var time: MonotonicTime
     var isReceptionLost: Bool
-    /// Information for a person beyond the condition's own sentence.
+    /// Details for people, beyond the condition's own sentence.
     var detail: String?
   }
 
-  /// The state that was reported last; `nil` before any was.
+  /// The state that was reported last; `nil` before the first.
   private(set) var condition: ScannerHealth.Condition?
-  /// Information about it for a person beyond the condition's own sentence.
+  /// Its details for people, beyond the condition's own sentence.
   private(set) var detail: String?
   private(set) var isReceptionLost = false
   /// The changes to report, in order.
   private var changes: [Change] = []
   private var latestChange = MonotonicTime(nanoseconds: .min)
-  /// Whether the next state is reported even if it is the latest one.
+  /// Whether the next state is reported even if it equals the latest one.
   private(set) var isToBeRestated = false
 
-  /// Returns the changes since the last call.
   mutating func removeChanges() -> [Change] {
     defer { changes = [] }
     return changes
   }
 
-  /// Reports a state, if it differs from the latest one.
+  /// Reports a state if it differs from the latest one.
   mutating func report(
     _ condition: ScannerHealth.Condition, since time: MonotonicTime, detail: String? = nil,
     isReceptionLost: Bool? = nil
@@ -41,14 +39,14 @@ struct ReportedState: Sendable {
     self.condition = condition
     self.detail = detail
     self.isReceptionLost = isReceptionLost
-    // What is noticed late did not begin before what was noticed earlier.
+    // A change that is noticed late does not begin before one that was noticed earlier.
     latestChange = max(latestChange, time)
     changes.append(
       Change(
         condition: condition, time: latestChange, isReceptionLost: isReceptionLost, detail: detail))
   }
 
-  /// Has the next state reported, whatever it is, as the scanner rests.
+  /// Makes the next state reported in any case, because the scanner rests.
   mutating func restate() { (isToBeRestated, changes) = (true, []) }
 
   /// Forgets the state, so that the next one is reported even if it is the same.

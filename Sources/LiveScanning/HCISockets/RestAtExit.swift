@@ -2,8 +2,8 @@ import Glibc
 import Scanning
 import Synchronization
 
-/// Switches scans off where a process returns from its main program, or calls `exit`, while it receives: a
-/// controller scans on without its host. What kills a process leaves the scan on.
+/// Ends scans when a process exits normally while it receives, because a controller continues to
+/// scan without its host. A killed process leaves its scan on.
 enum RestAtExit {
   private struct Reference: Sendable {
     weak let scanner: HCIScanner?
@@ -12,7 +12,7 @@ enum RestAtExit {
   private static let scanners = Mutex<[Reference]>([])
 
   private static let isRegistered: Bool = {
-    // It takes no more than the function, which stays.
+    // The closure captures nothing, and the function always exists.
     atexit { RestAtExit.restAll() } == 0
   }()
 

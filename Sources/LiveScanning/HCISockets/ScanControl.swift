@@ -1,12 +1,12 @@
 import HCIPackets
 import Scanning
 
-/// One adapter's scan, without its socket: it is given what happened, and returns which commands to
-/// send and how the receiver state changed.
+/// One adapter's scan without its socket, which receives events, and decides the commands to send
+/// and the changes of the receiver state.
 ///
-/// A controller has one scan, which any program may switch. So every command that another program
-/// sends is read, and a scan that another program runs is never switched off: bluetoothd would wait
-/// for the end of its discovery for ever.
+/// A controller has one scan, which any program may switch. So other programs' commands are read,
+/// and their scans are never switched off: bluetoothd would wait for the end of its discovery
+/// forever.
 struct ScanControl: Sendable {
   /// The steps of a scan.
   enum Phase: Hashable, Sendable {
@@ -14,13 +14,13 @@ struct ScanControl: Sendable {
     case unusable
     /// There is no demand: the scan is off, or another program's.
     case resting
-    /// Commands are on their way.
+    /// The commands to start were sent.
     case starting
-    /// The scan will start at a moment.
+    /// The scan starts at a later time.
     case waiting(until: MonotonicTime)
     /// The scan runs as requested.
     case scanning
-    /// The scan that runs is another program's.
+    /// Another program's scan runs.
     case shared
   }
 
@@ -33,8 +33,8 @@ struct ScanControl: Sendable {
   var silence = AdvertSilence()
   private var retry = Backoff.quick
 
-  /// The time for which a scan that another program switched off is left to it, in nanoseconds: it
-  /// may be about to start its own.
+  /// The nanoseconds before a scan that another program switched off is restarted: that program may
+  /// be about to start its own.
   private static let grace: Int64 = 400_000_000
 
   // MARK: Demand
@@ -43,22 +43,22 @@ struct ScanControl: Sendable {
     guard parameters != setup.wanted else { return }
     setup.wanted = parameters
     switch phase {
-    // A start that is on its way has other parameters.
+    // A start in progress has other parameters.
     case .resting, .scanning, .starting: start(at: now)
     case .unusable, .waiting, .shared: break
     }
   }
 
-  /// Takes the scan that runs for ours, because no other process is there that could have started
-  /// it: the next rest ends it.
+  /// Adopts the scan that runs, because no other process can have started it: the next rest ends
+  /// it.
   mutating func adopt() {
     if phase == .shared { ownership.adopt() }
   }
 
-  /// Switches the scan off, if it is ours, as there is no demand.
+  /// Switches the scan off if it is ours, because there is no demand.
   mutating func rest() {
     setup.wanted = nil
-    // A start that was sent and not answered yet will be answered.
+    // A start that was sent will still be answered.
     let isStarting = queue.pending.map { setup.isSwitch($0.command) } ?? false
     if ownership.isOurs || isStarting, let off = setup.off { queue.sendWithoutAnswer(off) }
     ownership.ceded()
@@ -77,7 +77,7 @@ struct ScanControl: Sendable {
     state.forget()
   }
 
-  /// Starts, as the adapter can be used, perhaps in the place of another one.
+  /// Starts with a usable adapter, which may replace another one.
   mutating func opened(at now: MonotonicTime, inPlaceOf other: String? = nil) {
     proof.opened(inPlaceOf: other)
     ownership.ended()
@@ -87,7 +87,7 @@ struct ScanControl: Sendable {
     start(at: now)
   }
 
-  /// Stops, as the adapter cannot be used, and reports the reason.
+  /// Stops because the adapter cannot be used, and reports the reason.
   mutating func closed(
     _ condition: ScannerHealth.Condition, since time: MonotonicTime, detail: String? = nil
   ) {
@@ -95,22 +95,21 @@ struct ScanControl: Sendable {
     state.report(condition, since: time, detail: detail)
   }
 
-  /// Stops, as the adapter cannot be used for the moment.
+  /// Stops because the adapter cannot be used at the moment.
   mutating func close() {
     phase = .unusable
     ownership.ceded()
     queue.closed()
   }
 
-  /// Starts to scan as requested: asks what the controller can do if that is not known, ends a scan
-  /// of ours, sets the parameters and starts.
+  /// Starts the requested scan: queries the controller if necessary, ends a scan of ours, sets the
+  /// parameters, and switches the scan on.
   private mutating func start(at now: MonotonicTime) {
     guard setup.wanted != nil else { return }
     phase = .starting
     queue.send(setup.start(endingOurs: ownership.isOurs), at: now)
   }
 
-  /// Waits before it starts again.
   private mutating func wait(_ nanoseconds: Int64, from now: MonotonicTime) {
     queue.removeWaiting()
     phase = .waiting(until: now.advanced(by: nanoseconds))
@@ -118,7 +117,7 @@ struct ScanControl: Sendable {
 
   // MARK: Reports
 
-  /// Reports that the adapter scans, and what was requested that the controller lacks.
+  /// Reports that the adapter scans, and the requested features that the controller lacks.
   private mutating func reportScanning(since time: MonotonicTime) {
     let details = [setup.lacksCodedPHY ? "it has no LE Coded PHY" : nil, proof.detail]
       .compactMap(\.self)
@@ -127,7 +126,7 @@ struct ScanControl: Sendable {
       isReceptionLost: proof.isMissing)
   }
 
-  /// Reports that it receives, by its own scan or another program's.
+  /// Reports that it receives, by its own scan or by another program's.
   mutating func reportReceiving(since time: MonotonicTime) {
     guard phase != .scanning else { return reportScanning(since: time) }
     state.report(
@@ -137,7 +136,7 @@ struct ScanControl: Sendable {
       isReceptionLost: proof.isMissing)
   }
 
-  /// Reports that what was on air between two moments was not received, though the adapter scanned.
+  /// Reports that adverts between two times were lost, although the adapter scanned.
   mutating func receptionLost(from start: MonotonicTime, to end: MonotonicTime, detail: String) {
     guard phase == .scanning || phase == .shared, !state.isReceptionLost else { return }
     state.report(.lossy, since: start, detail: detail, isReceptionLost: true)
@@ -146,8 +145,8 @@ struct ScanControl: Sendable {
 
   // MARK: Answers of the controller
 
-  /// Handles an answer to a command of ours or of another program, read now and received by the
-  /// kernel before.
+  /// Handles an answer to a command of ours or of another program, which the kernel received at
+  /// `received`.
   mutating func answered(
     _ result: borrowing CommandResult, received: MonotonicTime? = nil, at now: MonotonicTime
   ) {
@@ -174,14 +173,14 @@ struct ScanControl: Sendable {
     if setup.answered(result), phase == .starting { start(at: now) }
     switch (phase, setup.step(of: command)) {
     case (.shared, .parameters) where result.status == 0:
-      // A controller that scans refuses them: the other program's scan has ended.
+      // A scanning controller refuses them, so the other program's scan has ended.
       phase = .starting
       if let on = setup.on { queue.send([on], at: now) }
     case (.shared, .on) where result.status == 0, (.shared, .off) where result.status == 0:
-      // Another program was faster by a moment, and the controller took both.
+      // Another program was slightly faster, and the controller accepted both.
       ownership.startedTwice()
     case (.starting, .off):
-      // Off already, if it would not: nothing of ours runs.
+      // If this was refused, the scan is already off.
       ownership.ceded()
     case (.starting, .parameters)
     where result.status == CommandResult.unknownCommand && setup.commandSet == .extended:
@@ -201,7 +200,7 @@ struct ScanControl: Sendable {
     proof.filterKnown()
     retry.reset()
     silence.began(at: time)
-    // Whether it receives anything now will be seen. What was read with the answer came after it.
+    // It is not known yet whether it receives. Adverts that were read with the answer came later.
     if state.condition == .quiet {
       state.report(.quiet, since: time, isReceptionLost: proof.isMissing)
     } else {
@@ -219,7 +218,7 @@ struct ScanControl: Sendable {
     ownership.ceded()
     ownership.requestCensus()
     silence.began(at: received)
-    // The command that started it was sent before this socket was there.
+    // The command that started it was sent before this socket was opened.
     proof.filterUnknown()
     reportReceiving(since: received)
   }
@@ -230,8 +229,8 @@ struct ScanControl: Sendable {
     wait(retry.next(), from: now)
   }
 
-  /// Receives whether no other process can have started the scan that runs: then it was left by a
-  /// process that is gone, and is ours to end.
+  /// Handles whether no other process can have started the scan that runs: then a process that is
+  /// gone left it, and this process may end it.
   mutating func setAlone(_ isAlone: Bool, at now: MonotonicTime) {
     ownership.censusTaken()
     guard isAlone, phase == .shared, queue.pending == nil else { return }
@@ -245,7 +244,7 @@ struct ScanControl: Sendable {
 
   // MARK: Other programs and the kernel
 
-  /// Handles that the controller did what another program commanded.
+  /// Handles that the controller executed another program's command.
   mutating func done(byOther command: HCICommand, at now: MonotonicTime) {
     let isOn = command.opcode != .reset && command.parameters.first == 1
     guard isOn else { return scanEnded(at: now) }
@@ -258,7 +257,7 @@ struct ScanControl: Sendable {
     proof.filterKnown()
     let filters = command.parameters.count > 1 && command.parameters[1] != 0
     if filters || wasOurs || state.condition == .takenOver {
-      // The absence of an advert that was reported once means nothing any more.
+      // An advert that is reported only once may be present in silence.
       state.report(
         .takenOver, since: now, detail: filters ? "each advert is reported once" : nil,
         isReceptionLost: filters)
@@ -271,23 +270,23 @@ struct ScanControl: Sendable {
     "0x\(code < 16 ? "0" : "")" + String(code, radix: 16, uppercase: true)
   }
 
-  /// Handles that another program switched the scan off. That program may be about to start its
-  /// own: a little later the scan is started again.
+  /// Handles that another program switched the scan off. The scan is restarted a little later,
+  /// because that program may be about to start its own.
   mutating func scanEnded(at now: MonotonicTime) {
     let wasOurs = ownership.ended()
     proof.filterKnown()
     guard setup.wanted != nil, phase != .unusable else { return }
-    // The answer to a command of before does not come, or means nothing any more.
+    // The answer to an earlier command does not come, or no longer matters.
     if let pending = queue.pending, setup.isSwitch(pending.command) { queue.removePending() }
     wait(Self.grace, from: now)
-    // In other states reception is lost already, or the scan was not this process's.
+    // In other states reception is already lost, or the scan was not ours.
     switch state.condition {
     case .scanning, .lossy, .quiet: if wasOurs { state.report(.stopped, since: now) }
     default: break
     }
   }
 
-  /// Handles that the controller reported a fault; the kernel resets it.
+  /// Handles a fault that the controller reported; the kernel resets the controller.
   mutating func hardwareError(_ code: UInt8, at now: MonotonicTime) {
     ownership.ended()
     queue.removePending()
@@ -299,7 +298,7 @@ struct ScanControl: Sendable {
 
   // MARK: Adverts
 
-  /// Records that an advert of any kind was reported.
+  /// Records an advert of any kind.
   mutating func received(at now: MonotonicTime) {
     silence.received(at: now)
     let isFirstInPlace = proof.received()
@@ -310,16 +309,15 @@ struct ScanControl: Sendable {
     }
   }
 
-  /// Records the hash of an advert that was reported: its sender, kind and data. One that is
-  /// reported twice shows that the duplicate filter of another program's scan is off.
+  /// Records the hash of an advert's sender, kind and data. A repetition shows that the duplicate
+  /// filter of another program's scan is off.
   mutating func received(report hash: Int, at time: MonotonicTime) {
     if proof.received(hash, at: time), state.condition == .shared { reportReceiving(since: time) }
   }
 
   // MARK: Time
 
-  /// Returns when ``advance(to:)`` next has something to do; silence is looked for whenever it is
-  /// called.
+  /// Returns when ``advance(to:)`` next has something to do. Every call also checks for silence.
   func nextDeadline(after now: MonotonicTime) -> MonotonicTime? {
     if let deadline = queue.deadline(after: now) { return deadline }
     return switch phase {
@@ -329,12 +327,12 @@ struct ScanControl: Sendable {
     }
   }
 
-  /// Returns when the controller is to be asked whether it is still there.
+  /// Returns the time of the next check that the controller is still there.
   private func nextProbe(at now: MonotonicTime) -> MonotonicTime {
     queue.latestAnswer?.advanced(by: silence.probeInterval(at: now)) ?? now
   }
 
-  /// Lets time pass.
+  /// Does what is due.
   mutating func advance(to now: MonotonicTime) {
     guard phase != .unusable, setup.wanted != nil else { return }
     if let pending = queue.pending { missAnswer(since: pending.time, at: now) }
@@ -350,8 +348,7 @@ struct ScanControl: Sendable {
     let waited = now.nanoseconds(since: sent)
     guard waited >= CommandQueue.answerLimit else { return }
     if state.condition != .hardwareError || waited >= CommandQueue.commandLife {
-      // Adverts may come nevertheless. If not, the latest of them and the latest answer are the
-      // last signs of reception.
+      // Adverts may come nevertheless. If not, the latest advert or answer was the last reception.
       let receives = silence.latestReport.map { $0 > sent } ?? false
       let latest = [silence.latestReport, queue.latestAnswer].compactMap(\.self).max() ?? sent
       state.report(
@@ -360,7 +357,7 @@ struct ScanControl: Sendable {
     }
     guard waited >= CommandQueue.commandLife else { return }
     queue.removePending()
-    // Whatever it was, its answer is what shows that the controller is back.
+    // Its answer shows that the controller is back.
     if phase == .starting { phase = ownership.isOurs ? .scanning : .shared }
     queue.send([HCICommand(.readLocalVersion)], at: now)
   }
@@ -371,9 +368,9 @@ struct ScanControl: Sendable {
       state.report(.quiet, since: now, isReceptionLost: proof.isMissing)
     }
     guard queue.pending == nil, silence.retries(at: now) else { return }
-    // Some controllers fall silent until the scan is started again. And the end of another
-    // program's scan may have been missed: one that scans refuses parameters, and is not disturbed
-    // by that.
+    // Some controllers fall silent until the scan is restarted. Also, the end of another program's
+    // scan may have been missed; a scanning controller refuses parameters, which does not disturb
+    // it.
     if phase == .scanning {
       start(at: now)
     } else if let parameters = setup.parameters {

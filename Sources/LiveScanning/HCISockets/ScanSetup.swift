@@ -3,7 +3,7 @@ import HCIPackets
 
 /// The requested scan, and the commands with which the controller runs it.
 struct ScanSetup: Sendable {
-  /// The steps that a command takes a scan.
+  /// The effect of a command on a scan.
   enum Step: Hashable, Sendable {
     case parameters
     case on
@@ -12,28 +12,27 @@ struct ScanSetup: Sendable {
 
   /// The requested parameters; `nil` while there is no demand.
   var wanted: ScanParameters?
-  /// The commands that the controller takes; `nil` before it was asked.
+  /// The commands that the controller accepts; `nil` before it was queried.
   private(set) var commandSet: ScanCommandSet?
-  /// Indicates whether the controller can receive on the LE Coded PHY; `nil` before it was asked.
+  /// Whether the controller supports the LE Coded PHY; `nil` before it was queried.
   private var supportsCodedPHY: Bool?
 
-  /// Indicates whether the LE Coded PHY was requested and the controller lacks it.
+  /// Whether the LE Coded PHY was requested but the controller lacks it.
   var lacksCodedPHY: Bool { wanted?.usesCodedPHY == true && supportsCodedPHY != true }
 
-  /// The command that sets the parameters as requested; `nil` before the controller was asked.
+  /// The command that sets the requested parameters; `nil` before the controller was queried.
   var parameters: HCICommand? {
     guard let wanted, let commandSet else { return nil }
     return commandSet.set(wanted)
   }
 
-  /// The command that switches the scan off; `nil` before the controller was asked.
+  /// The command that switches the scan off; `nil` before the controller was queried.
   var off: HCICommand? { commandSet?.enable(false) }
 
-  /// The command that switches the scan on; `nil` before the controller was asked.
+  /// The command that switches the scan on; `nil` before the controller was queried.
   var on: HCICommand? { commandSet?.enable(true) }
 
-  /// Returns the commands that start the scan, or ask what the controller can do; none without
-  /// demand.
+  /// Returns the commands that start the scan or query the controller; none without demand.
   func start(endingOurs: Bool) -> [HCICommand] {
     guard var parameters = wanted else { return [] }
     guard let commandSet else {
@@ -47,7 +46,7 @@ struct ScanSetup: Sendable {
   /// Returns whether a command switches the scan on or off.
   func isSwitch(_ command: HCICommand) -> Bool { command.opcode == commandSet?.enableOpcode }
 
-  /// Returns the step of a command of the set that the controller takes; `nil` for another command.
+  /// Returns the step of a command in the controller's set; `nil` for another command.
   func step(of command: HCICommand) -> Step? {
     switch command.opcode {
     case commandSet?.parametersOpcode: .parameters
@@ -56,7 +55,7 @@ struct ScanSetup: Sendable {
     }
   }
 
-  /// Receives the answer to a question about the controller; returns whether all were answered.
+  /// Receives the answer to a query of the controller; returns whether all were answered.
   mutating func answered(_ result: borrowing CommandResult) -> Bool {
     switch result.opcode {
     case .readLocalSupportedCommands:
@@ -75,9 +74,8 @@ struct ScanSetup: Sendable {
     }
   }
 
-  /// Uses the other command set.
   mutating func useOther() { commandSet = commandSet == .extended ? .legacy : .extended }
 
-  /// Has the controller asked anew what it can do.
+  /// Makes the next start query the controller again.
   mutating func forget() { commandSet = nil }
 }
