@@ -46,8 +46,7 @@ package struct ADStructure: ~Escapable {
 /// ```
 ///
 /// A length of zero ends the significant part early; the rest is ignored (§11). A length that runs
-/// past the data throws and ends the walk, because nothing shows where the next structure would
-/// begin.
+/// past the data throws and ends the walk: nothing shows where the next structure begins.
 @usableFromInline
 package struct ADStructures: ~Escapable {
   @usableFromInline
@@ -105,8 +104,7 @@ package struct ADStructures: ~Escapable {
       in: bytes, from: start &+ 2, count: length &- 1, offset: base &+ start)
   }
 
-  /// Returns the error for a structure that runs past the data. Not inlined, so that the walk stays
-  /// in registers.
+  /// Returns the error for a structure past the data. Not inlined, to keep the walk in registers.
   @inlinable @inline(never)
   static func overrun(_ length: Int, available: Int, at offset: Int) -> ParseError {
     ParseError(.truncated(needed: length, available: available), at: offset)
@@ -116,7 +114,6 @@ package struct ADStructures: ~Escapable {
 /// The type of an AD structure (Bluetooth Assigned Numbers, §2.3).
 @usableFromInline
 package struct ADType: RawRepresentable, Hashable, Sendable, BitwiseCopyable {
-  /// The value on the wire.
   @usableFromInline
   package var rawValue: UInt8
 
@@ -126,7 +123,6 @@ package struct ADType: RawRepresentable, Hashable, Sendable, BitwiseCopyable {
   /// Manufacturer Specific Data: a company identifier and data that the company defines.
   @inlinable
   package static var manufacturerSpecificData: ADType { ADType(rawValue: 0xFF) }
-  /// Service Data - 16-bit UUID.
   @inlinable
   package static var serviceData16: ADType { ADType(rawValue: 0x16) }
   @inlinable

@@ -5,8 +5,7 @@ import Bytes
 package struct AdvertContents: Hashable, Sendable {
   /// The local name; a complete name takes precedence over a shortened one.
   package private(set) var name: String?
-  /// The company of the manufacturer-specific data. An iBeacon's company only marks its format, so
-  /// any other company takes precedence.
+  /// The company of the manufacturer-specific data; that of an iBeacon only if there is no other.
   package private(set) var company: UInt16?
   /// The services, each once, in the order of the data: `FEAA`, `0000FEAA`, or a 128-bit UUID.
   package private(set) var services: [String] = []

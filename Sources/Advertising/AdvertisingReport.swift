@@ -1,7 +1,6 @@
 import Bytes
 
-/// The fields of a report and the position of its data in a packet. It holds no bytes, so hot loops
-/// keep it in registers.
+/// The fields of a report, and the position of its data. Without bytes, it stays in registers.
 @usableFromInline
 package struct AdvertisingReportFields: BitwiseCopyable {
   /// The bounds of the AD structures in the packet.
@@ -93,7 +92,6 @@ package struct AdvertisingEventType: OptionSet, Hashable, Sendable, BitwiseCopya
   package static var connectable: AdvertisingEventType { AdvertisingEventType(rawValue: 1 << 0) }
   @inlinable
   package static var scannable: AdvertisingEventType { AdvertisingEventType(rawValue: 1 << 1) }
-  /// Addressed to one peer.
   @inlinable
   package static var directed: AdvertisingEventType { AdvertisingEventType(rawValue: 1 << 2) }
   @inlinable

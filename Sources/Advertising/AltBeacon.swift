@@ -7,12 +7,10 @@ package struct AltBeacon: Hashable, Sendable {
   package var identity: BeaconIdentity
   /// The reference RSSI in dBm at 1 m.
   package var measuredPower: Int8
-  /// The manufacturer's own byte; `nil` in frames that are one byte short, as some senders make
-  /// them.
+  /// The manufacturer's own byte; `nil` if the frame is one byte short, as from some senders.
   package var manufacturerReserved: UInt8?
 
-  /// Reads manufacturer-specific data from the company identifier on; returns `nil` for another
-  /// message.
+  /// Reads manufacturer-specific data from the company identifier on; `nil` for another message.
   package static func read(manufacturerData data: RawSpan) -> Self? {
     var cursor = ByteCursor(data)
     do throws(ParseError) {

@@ -71,8 +71,8 @@ extension BluetoothAddress: Codable {
   public func encode(to encoder: any Encoder) throws { try encodeText(to: encoder) }
 }
 
-/// The kind of an advertiser's address (Core Specification, Vol 4, Part E, §7.7.65.13:
-/// Address_Type).
+/// The kind of an advertiser's address: Address_Type (Core Specification, Vol 4, Part E,
+/// §7.7.65.13).
 @frozen
 public struct AddressType: RawRepresentable, Hashable, Sendable, Codable, BitwiseCopyable {
   /// The value on the wire.

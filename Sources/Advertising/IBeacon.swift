@@ -27,8 +27,7 @@ public struct IBeacon: Hashable, Sendable, BitwiseCopyable {
     self.hasTrailingByte = hasTrailingByte
   }
 
-  /// The company identifier 0x004C (Apple), the beacon type 0x02 and the length 0x15, as on the
-  /// wire.
+  /// The company identifier 0x004C (Apple), the type 0x02 and the length 0x15, as on the wire.
   @inlinable
   static var prefix: UInt32 { 0x1502_004C }  // little-endian
 
@@ -48,15 +47,13 @@ extension IBeacon {
     case malformed
   }
 
-  /// Reads manufacturer-specific data of 25 bytes, or of 26, because other receivers accept one
-  /// appended byte and a kiosk should see such a beacon. Any other length is malformed, as is
-  /// another length byte after the type.
+  /// Reads manufacturer-specific data of 25 bytes, or 26: other receivers accept an appended byte,
+  /// so a kiosk should see such a beacon. Any other length, also in the length byte, is malformed.
   @inlinable @inline(__always)
   package static func read(manufacturerData data: RawSpan) -> Reading {
     unsafe read(data, from: 0, count: data.byteCount)
   }
 
-  /// Reads an AD structure of manufacturer-specific data.
   @inlinable @inline(__always)
   package static func read(_ structure: ADStructure) -> Reading {
     unsafe read(structure.bytes, from: structure.start, count: structure.count)
