@@ -1,4 +1,4 @@
-/// Waits that grow.
+/// Waiting times in nanoseconds, which double from the first to the longest.
 package struct Backoff: Sendable {
   private let first: Int64
   private let longest: Int64
@@ -10,9 +10,9 @@ package struct Backoff: Sendable {
     upcoming = first
   }
 
-  /// What costs next to nothing: a quarter of a second to a second and a half.
+  /// The times for cheap attempts: from a quarter of a second to one and a half seconds.
   package static let quick = Backoff(first: 250_000_000, longest: 1_500_000_000)
-  /// What disturbs: ten seconds to ten minutes.
+  /// The times for attempts that disturb others: from ten seconds to ten minutes.
   package static let slow = Backoff(first: 10_000_000_000, longest: 600_000_000_000)
 
   package mutating func next() -> Int64 {
@@ -23,6 +23,5 @@ package struct Backoff: Sendable {
   /// Whether nothing has failed since ``reset()``.
   package var isFresh: Bool { upcoming == first }
 
-  /// All is well again.
   package mutating func reset() { upcoming = first }
 }

@@ -57,9 +57,8 @@ extension Moment: Codable {
   }
 }
 
-/// The time line on which all logic runs; it never goes back. Live it is the kernel's monotonic
-/// clock; in a replay it is the recorded time, which stops where the recording's clock was set
-/// back.
+/// The time line on which all logic runs; it never goes back. Live it is the monotonic clock; in a
+/// replay it is the recorded time, which stops where the recording's clock was set back.
 @frozen
 public enum MonotonicLine {}
 

@@ -16,11 +16,9 @@ package final class WorkerThread: Sendable {
 
   package init() {}
 
-  /// Whether the thread was asked to stop.
   package var isStopping: Bool { state.withLock { $0.isStopping } }
 
-  /// Starts the thread; does nothing if it was started before or was asked to stop. Returns `false`
-  /// only if no thread can be started.
+  /// Starts the thread, unless it was started or asked to stop; returns `false` if none can start.
   package func start(_ body: @escaping @Sendable () -> Void) -> Bool {
     let isFirst = state.withLock { state in
       defer { state.isStarted = true }
@@ -45,7 +43,7 @@ package final class WorkerThread: Sendable {
     wake.send()
   }
 
-  /// Waits until the thread has ended, at most the given seconds. Only one caller may wait at a
+  /// Waits at most the given seconds until the thread has ended. Only one caller may wait at a
   /// time.
   package func waitForEnd(seconds: Double) {
     let deadline = MonotonicTime.now.advanced(bySeconds: seconds)
