@@ -19,7 +19,6 @@ package final class Alternatives<Input: Sendable, Demand: Sendable, Health: Sour
   package struct Choice: Hashable, Sendable {
     /// The index of the source; `nil` for none.
     package var index: Int?
-    /// The reason, in the owner's words.
     package var reason: String
 
     /// Whether no source is chosen because one refuses this process.
@@ -70,11 +69,9 @@ package final class Alternatives<Input: Sendable, Demand: Sendable, Health: Sour
 
   private struct State {
     var choice: Choice?
-    /// Whether another source must be chosen.
     var isLeft = false
     /// The time at which the source was chosen or delivered its latest input.
     var latest = MonotonicTime(nanoseconds: 0)
-    /// Whether the source has delivered an input.
     var hasInput = false
     /// The state that the source reported last, and the start of its fault.
     var health: Health?
@@ -91,12 +88,10 @@ package final class Alternatives<Input: Sendable, Demand: Sendable, Health: Sour
     var current: Int? { isLeft ? nil : choice?.index }
   }
 
-  /// Creates a choice.
-  ///
-  /// `begin` returns the source to use, given the reasons of those that were left; it need not
-  /// check the source in use. `canReplace` returns whether another source can be used in place of
-  /// one. `leaving` returns the reason for leaving a source: its faulty state, or a lack of inputs
-  /// if the state is `nil`.
+  /// Creates a choice. `begin` returns the source to use, given the reasons of those that were
+  /// left; it need not check the source in use. `canReplace` returns whether another source can
+  /// replace one. `leaving` returns the reason for leaving a source: its faulty state, or, for
+  /// `nil`, a lack of inputs.
   package init(
     _ sources: [Member], _ rules: Rules, clock: @escaping @Sendable () -> MonotonicTime,
     begin: @escaping @Sendable (_ left: [Int: String], _ current: Int?) -> Choice,

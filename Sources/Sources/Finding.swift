@@ -1,6 +1,5 @@
 /// The result of a check of this host.
 package struct Finding: Hashable, Sendable {
-  /// The severity of a finding.
   package enum Level: String, Hashable, Sendable {
     case ok
     /// Scanning does not need it.
@@ -11,14 +10,12 @@ package struct Finding: Hashable, Sendable {
     case error
   }
 
-  /// The subject of a check.
   package enum Subject: String, Hashable, Sendable, CaseIterable {
     case kernel
     /// The access of this process to Bluetooth sockets.
     case network
     case kernelVersion = "kernel-version"
     case adapter
-    /// A block of an adapter.
     case rfkill
     /// The exclusive use of an adapter by a program.
     case held
@@ -29,7 +26,6 @@ package struct Finding: Hashable, Sendable {
     case lowEnergy = "low-energy"
     /// A scan by another program.
     case scan
-    /// The system's message bus.
     case bus
     /// The bus's permission to talk to bluetoothd.
     case policy
@@ -41,7 +37,6 @@ package struct Finding: Hashable, Sendable {
     case gpsd
     case geoclue
     case compass
-    /// A configured position.
     case position
     /// The chosen source of locations.
     case location

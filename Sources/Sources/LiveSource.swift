@@ -7,10 +7,8 @@ package protocol SourceSession<Input, Demand, Health>: ~Copyable {
   associatedtype Input: Sendable
   associatedtype Demand: Sendable
   associatedtype Health: SourceHealth
-  /// The type of the source's counts.
   associatedtype Counts: Sendable = Void
 
-  /// Whether inputs come only when something has changed.
   static var reportsOnlyChanges: Bool { get }
   /// The longest wait of a call, in nanoseconds; `nil` if the session has its own limit.
   static var longestWait: Int64? { get }
@@ -56,8 +54,7 @@ package final class LiveSource<Session: SourceSession & ~Copyable>: Source {
   /// The lock for asking the system, so that one answer serves all waiting callers.
   private let question = Mutex(())
 
-  /// Creates a source, which uses nothing before it receives. The closure asks the system whether
-  /// the source can be used.
+  /// Creates a source, which uses nothing before it receives. `availability` asks the system.
   package init(
     _ name: String, _ session: consuming sending Session,
     availability: @escaping @Sendable () -> ScannerAvailability
@@ -129,7 +126,6 @@ package final class LiveSource<Session: SourceSession & ~Copyable>: Source {
 
   package func wake() { wakeSignal.send() }
 
-  /// Switches the receiver off and releases its resources.
   package func rest() {
     session.withLock { $0.rest() }
     // The latest state stays valid for one more second.
@@ -139,8 +135,7 @@ package final class LiveSource<Session: SourceSession & ~Copyable>: Source {
     }
   }
 
-  /// Rests at the end of the process, when a thread that receives may never return: gives up after
-  /// 0.3 seconds.
+  /// Rests at the process's end, when a receiving thread may never return; gives up after 0.3 s.
   package func restIfPossible() {
     for _ in 0..<30 {
       if session.withLockIfAvailable({ $0.rest() }) != nil { return }

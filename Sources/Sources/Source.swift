@@ -34,12 +34,10 @@ public protocol Source<Input, Demand, Health>: AnyObject, Sendable {
   /// receive. At rest, the source may ask the system, which may take seconds.
   var availability: ScannerAvailability { get }
 
-  /// The latest ``availability`` that is known without asking the system; `nil` before the first.
-  /// The default implementation asks.
+  /// The latest ``availability`` known without asking the system, or `nil`. By default it asks.
   var knownAvailability: ScannerAvailability? { get }
 
-  /// Whether inputs come only when something has changed, so that silence is not a fault. The
-  /// default is `false`.
+  /// Whether inputs come only after a change, so that silence is not a fault; by default `false`.
   var reportsOnlyChanges: Bool { get }
 
   /// Receives the inputs that are available, or waits for some.
@@ -63,8 +61,7 @@ public protocol Source<Input, Demand, Health>: AnyObject, Sendable {
   /// because the demand has changed. The default implementation does nothing.
   func wake()
 
-  /// Switches the receiver off until the next ``receive(for:until:into:)``, because there is no
-  /// demand.
+  /// Switches the receiver off until the next ``receive(for:until:into:)``.
   func rest()
 }
 
@@ -81,8 +78,7 @@ extension Source {
   /// The source as an existential of its input, demand and health.
   package var erased: any Source<Input, Demand, Health> { self }
 
-  /// The longest time in nanoseconds that a call of ``receive(for:until:into:)`` takes if
-  /// ``wake()`` does not end it.
+  /// The longest time of a ``receive(for:until:into:)`` without ``wake()``, in nanoseconds.
   package static var maximumReceiveTime: Int64 { MonotonicTime.nanosecondsPerSecond / 10 }
 }
 
@@ -122,8 +118,7 @@ public protocol SourceHealth: Hashable, Sendable {
 public struct SourceProgress<Health: SourceHealth>: Sendable, Hashable {
   /// The time at which reception began; `nil` until it is known.
   public var began: MonotonicTime?
-  /// The time up to which every input has been delivered; `nil` until it is known. It never goes
-  /// back.
+  /// The time up to which every input was delivered, which never goes back; `nil` if unknown.
   public var reached: MonotonicTime?
   /// The distance from the source's time to wall-clock time.
   public var wallClockOffset: WallClockOffset
