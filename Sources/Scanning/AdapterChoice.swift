@@ -1,11 +1,9 @@
-/// A choice of one adapter for each beacon, the one that receives it loudest, so that a beacon that
-/// several adapters receive counts once.
+/// A choice of one adapter per beacon, so that a beacon that several adapters receive counts once.
 ///
-/// Each adapter's link to a beacon has its own signal: mixing links would make distances jump, and
-/// every advert would count several times. So one link is followed at a time. Another link is
-/// followed when it is clearly louder, or when the first has been silent for a few of its own gaps;
-/// then it fills in at once, and gives way when the louder one is back. The first packets of a
-/// weaker link that fills in count only for presence.
+/// Mixing the signals of several links would make distances jump and count every advert several
+/// times. So one link is followed at a time. Another is followed when it is clearly louder, or
+/// fills in when the first has been silent for a few of its own gaps, until the louder one is back.
+/// The first packets of a weaker link that fills in count only for presence.
 ///
 /// The result depends only on the sightings, not on a clock. While only one adapter was ever used,
 /// the cost is one comparison. Memory is bounded by the number of beacons, about 150 bytes each.
@@ -19,8 +17,7 @@ package struct AdapterChoice: Sendable {
   private var first: UInt16 = 0
   private var knownUntil = MonotonicTime(nanoseconds: .max)
 
-  /// The nanoseconds after a second adapter's first sighting in which the first adapter may know
-  /// the beacons that the second one receives.
+  /// The nanoseconds in which the first adapter may know the beacons that a second one receives.
   private static let settling = 10 * MonotonicTime.nanosecondsPerSecond
 
   @usableFromInline
@@ -35,8 +32,7 @@ package struct AdapterChoice: Sendable {
   package enum Verdict: Sendable {
     /// It counts for everything: it came through the followed link.
     case followed
-    /// It counts only for presence: a weaker link fills in for a louder one that may be back at
-    /// once.
+    /// It counts only for presence: a weaker link fills in for a louder one.
     case presence
     /// It does not count: a louder link provides the same.
     case passedOver
@@ -105,8 +101,8 @@ extension AdapterChoice {
       return .presence
     }
 
-    /// Follows the link that has just received, if it is the followed one or better, and returns
-    /// whether its sighting counts.
+    /// Follows a link that received, if it is the followed or a better one; returns whether it
+    /// counts.
     private mutating func follow(_ number: Int, at time: Int64) -> Bool {
       let (link, before) = (links[number], links[followed])
       if number == followed || before.count == 0 {

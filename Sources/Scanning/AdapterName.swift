@@ -1,7 +1,6 @@
 public import Advertising
 
-/// A name for an adapter: its number on the host, or its address. Numbers change when adapters come
-/// and go; addresses stay.
+/// A name for an adapter: its number on the host, which can change, or its address, which cannot.
 public enum AdapterName: Hashable, Sendable {
   /// The adapter that currently has a number on the host: `hci0` is 0.
   case number(UInt16)

@@ -13,7 +13,6 @@ package struct BeaconTable<State> {
     package let beacon: BeaconIdentity
     @usableFromInline
     package var lastReceived: MonotonicTime
-    /// The state that the table's owner keeps.
     @usableFromInline
     package var state: State
 
@@ -25,7 +24,6 @@ package struct BeaconTable<State> {
     }
   }
 
-  /// The maximum number of beacons.
   @usableFromInline
   package let capacity: Int
   /// The number of beacons that were removed for lack of room.
@@ -62,15 +60,13 @@ package struct BeaconTable<State> {
   @inlinable
   package var entries: [Entry] { isOrdered ? storage : order.map { storage[$0] } }
 
-  /// Returns the state of a beacon, or `nil` if it is not in the table.
   @inlinable
   package func state(of beacon: BeaconIdentity) -> State? {
     let place = Int(places.find(beacon) { storage[$0].beacon == beacon })
     return place < 0 ? nil : storage[place].state
   }
 
-  /// Records that a beacon was received and updates its state, which is made if it is not in the
-  /// table.
+  /// Records that a beacon was received and updates its state, or makes one for a new beacon.
   @inlinable @inline(__always)
   package mutating func update(
     _ beacon: BeaconIdentity, at time: MonotonicTime, orMake state: () -> State,
@@ -118,14 +114,12 @@ package struct BeaconTable<State> {
     return sightings.count
   }
 
-  /// Updates each entry, in the order of ``entries``.
   @inlinable
   package mutating func updateAll(_ update: (inout Entry) -> Void) {
     if !isOrdered { keep(entries) }
     for place in storage.indices { update(&storage[place]) }
   }
 
-  /// Removes the beacons for which a rule returns `true`.
   @inlinable
   package mutating func removeAll(where isGone: (Entry) -> Bool) {
     if isOrdered, !storage.contains(where: isGone) { return }
@@ -178,8 +172,7 @@ package struct BeaconTable<State> {
       let age = storage[place].lastReceived.nanoseconds
       if age < youngest { gone.append(place) } else if age == youngest { equal.append(place) }
     }
-    // Of those received at that same time, the first to arrive are removed, so that a replay always
-    // evicts the same ones.
+    // Among equal times, the first to arrive are removed, so that every replay evicts the same.
     equal.sort { arrivals[$0] < arrivals[$1] }
     gone += equal.prefix(leaving - gone.count)
     for place in gone {

@@ -35,10 +35,9 @@ package struct PlaceTable: Sendable {
     seed = (random.next(), random.next(), random.next() | 1)
   }
 
-  /// All places, in no particular order.
   package var places: [Int32] { slots.compactMap { $0.place < 0 ? nil : $0.place } }
 
-  /// Returns a beacon's place, or -1. The closure returns whether that beacon has a place.
+  /// Returns a beacon's place, or -1. The closure returns whether the beacon is at a place.
   @inlinable @inline(__always)
   package func find(_ beacon: BeaconIdentity, isAt: (Int) -> Bool) -> Int32 {
     let mask = slots.count &- 1
@@ -72,8 +71,7 @@ package struct PlaceTable: Sendable {
       gap = (gap + 1) & mask
     }
     count -= 1
-    // A later beacon whose hash leads to the gap or before it moves there; else it would not be
-    // found.
+    // A later beacon that belongs at or before the gap moves there, or it would not be found.
     var slot = (gap + 1) & mask
     while slots[slot].place >= 0 {
       if (slot - Int(slots[slot].hash)) & mask >= (slot - gap) & mask {

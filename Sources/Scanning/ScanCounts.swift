@@ -5,8 +5,7 @@ public import Advertising
 public struct ScanCounts: Sendable {
   /// The number of packets of any kind.
   public var packets = 0
-  /// The number of packets with advertising, valid or not: HCI advertising events, and PDUs of the
-  /// advertising channels.
+  /// The number of packets with advertising, valid or not: HCI events, and link-layer PDUs.
   public var advertisingPackets = 0
   /// The number of advertising reports, and of PDUs that carry advertising data.
   public var reports = 0

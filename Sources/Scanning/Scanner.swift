@@ -23,8 +23,7 @@ public enum ScanDemand: Int, Sendable, CaseIterable, Comparable, Codable {
   case none
   /// Clients need to know which beacons are near: a slow, passive scan.
   case monitoring
-  /// Clients need to know which beacons are near enough: a slow, passive scan with signal
-  /// strengths.
+  /// Clients need to know which beacons are near enough: the slow scan, with signal strengths.
   case monitoringSignals
   /// Clients need to know how near beacons are: every packet.
   case ranging

@@ -7,8 +7,7 @@ public import Advertising
 public struct ScannerHealth: SourceHealth, Codable {
   /// The new state.
   public var condition: Condition
-  /// The start of the state, on the time line of sightings. If the change was noticed late, this is
-  /// before the time that was already reached.
+  /// The start of the state, on the time line of sightings; in the past if it was noticed late.
   public var time: MonotonicTime
   /// The name of the changed adapter on the host, such as `hci0`; `nil` for all adapters.
   public var adapter: String?

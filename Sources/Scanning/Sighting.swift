@@ -3,9 +3,8 @@ public import Advertising
 /// An iBeacon frame that an adapter received.
 @frozen
 public struct Sighting: Hashable, Sendable, Codable, BitwiseCopyable {
-  /// The time of reception on a line that never goes back, which all logic uses: live, the
-  /// monotonic clock; in a replay, the recorded time, which stops where the recording's clock steps
-  /// back.
+  /// The time of reception on a line that never goes back, which all logic uses: the monotonic
+  /// clock, or in a replay the recorded time, which stops where the recording's clock steps back.
   public var time: MonotonicTime
   /// The time of reception by the wall clock or the capture, for display only.
   public var wallTime: WallClockTime
@@ -13,8 +12,7 @@ public struct Sighting: Hashable, Sendable, Codable, BitwiseCopyable {
   public var beacon: BeaconIdentity
   /// The signal strength at 1 m that the frame states, in dBm, as received.
   public var measuredPower: Int8
-  /// The received signal strength in dBm; `nil` if it was not measured. Such a sighting counts for
-  /// presence, never for distance.
+  /// The received signal strength in dBm. With `nil`, not measured, it never counts for distance.
   public var rssi: Int8?
   /// The kind of ``address``.
   public var addressType: AddressType

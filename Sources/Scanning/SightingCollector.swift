@@ -2,8 +2,7 @@ public import Advertising
 import Bytes
 public import HCIPackets
 
-/// A collector of sightings: the one place where reports are searched for iBeacon frames, for every
-/// kind of receiver.
+/// The one place where reports of every receiver are searched for iBeacon frames.
 ///
 /// The sightings gather in ``sightings`` until their reader removes them. The array keeps its
 /// memory from batch to batch, so a report costs no allocation.
@@ -23,11 +22,9 @@ package struct SightingCollector: ~Copyable, Sendable {
   /// The wall-clock time of the next reports, for display.
   @usableFromInline
   package var wallTime = WallClockTime(nanoseconds: 0)
-  /// The adapter of the next reports.
   @usableFromInline
   package var adapter: UInt16 = 0
 
-  /// The function that receives every report.
   @usableFromInline
   package var reportTap: ReportTap?
 
@@ -119,8 +116,7 @@ package struct SightingCollector: ~Copyable, Sendable {
     reportTap?(unsafe AdvertisingReport(bytes, report), time, wallTime, adapter)
   }
 
-  /// Whether a whole report only needs to be searched: no fragments are pending, and no tap
-  /// receives it.
+  /// Whether whole reports only need a search: no fragments are pending, and there is no tap.
   @inlinable
   package var receivesWholeReports: Bool { !fragments.isPending && reportTap == nil }
 
@@ -144,8 +140,7 @@ package struct SightingCollector: ~Copyable, Sendable {
   @usableFromInline
   mutating func receive(_ fragment: AdvertisingFragment, in bytes: RawSpan) {
     if fragment.isWhole, !fragments.isPending { return unsafe receive(fragment.fields, in: bytes) }
-    // The joined advert uses the joiner's memory, so the joiner is swapped out while it is
-    // received.
+    // The joined advert lies in the joiner, which is swapped out while the advert is received.
     var joiner = FragmentJoiner()
     swap(&joiner, &fragments)
     if let report = joiner.join(fragment, adapter: adapter, at: time.nanoseconds) {
