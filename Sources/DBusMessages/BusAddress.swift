@@ -1,11 +1,9 @@
 import Glibc
 
-/// A bus to connect to.
 package enum BusAddress: Hashable, Sendable {
   /// The system bus: the address in `DBUS_SYSTEM_BUS_ADDRESS`, or the standard socket.
   case system
-  /// The session bus: the address in `DBUS_SESSION_BUS_ADDRESS`, or the socket in
-  /// `XDG_RUNTIME_DIR`.
+  /// The session bus: `DBUS_SESSION_BUS_ADDRESS`, or the socket in `XDG_RUNTIME_DIR`.
   case session
   /// A D-Bus address, such as `unix:path=/run/dbus/system_bus_socket`.
   case address(String)

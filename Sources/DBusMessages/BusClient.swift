@@ -12,11 +12,9 @@ package struct BusClient<Subject: Sendable>: ~Copyable {
     package var sent: MonotonicTime
   }
 
-  /// The meaning of a message.
   package enum Event: Sendable {
     /// The service has started, with its unique name, or ended.
     case owner(String?)
-    /// The answer to a call: a reply or an error.
     case answer(Call, BusMessage)
     /// A signal or call from the service.
     case service(BusMessage)
@@ -43,9 +41,7 @@ package struct BusClient<Subject: Sendable>: ~Copyable {
   // MARK: The connection
 
   /// Connects to the bus if there is no connection and an attempt is due; returns whether it did.
-  ///
-  /// First it adds the matches of the rules and of the service's owner, so that no change is
-  /// missed.
+  /// It first adds the matches of the rules and of the owner, so that no change is missed.
   package mutating func connect(
     at now: MonotonicTime, matching rules: [BusMatch]
   ) throws(BusError) -> Bool {
@@ -91,7 +87,6 @@ package struct BusClient<Subject: Sendable>: ~Copyable {
     for serial in calls.keys { calls[serial]?.sent = now }
   }
 
-  /// Ignores the answers to some calls.
   package mutating func dropCalls(where isDropped: (Subject) -> Bool) {
     calls = calls.filter { !isDropped($0.value.subject) }
   }

@@ -21,9 +21,8 @@ import Glibc
 @safe package final class BusConnection {
   /// The name that the bus gave this connection, such as ":1.42".
   package private(set) var uniqueName = ""
-  /// The number of messages that were dropped, because a call read more than the limits permit to
-  /// keep, or because one had too many values. If it rises, a mirror of a service's state is
-  /// incomplete.
+  /// The number of messages dropped by a call that read more than the limits permit to keep, or for
+  /// having too many values. If it rises, a mirror of a service's state is incomplete.
   package private(set) var droppedMessages = 0
 
   /// The connection's socket, which libdbus closes.
@@ -131,8 +130,7 @@ extension BusConnection {
   private var unsentBytes: Int { unsafe dbus_connection_get_outgoing_size(handle) }
 
   /// Sends a call and returns the values of its reply. ``receive(waitingAtMost:orUntil:)`` returns
-  /// the other messages that come meanwhile, in order, and a reply after the timeout, which is in
-  /// nanoseconds.
+  /// the messages that come meanwhile, and a reply after the timeout (in nanoseconds).
   package func call(
     _ message: BusMessage, timeout: Int64 = defaultTimeout
   ) throws(BusError) -> [BusValue] {
@@ -306,7 +304,6 @@ extension BusConnection {
 }
 
 extension BusMessage {
-  /// Returns a call to the bus itself.
   package static func toBus(_ member: String, _ body: BusValue...) -> BusMessage {
     BusMessage(call: member, of: Bus.name, at: Bus.path, to: Bus.name, body: body)
   }

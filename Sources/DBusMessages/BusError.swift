@@ -6,7 +6,6 @@ package enum BusError: Error, Hashable, Sendable {
   case notPermitted(reason: String)
   /// The connection has ended for good.
   case disconnected
-  /// No reply to a call came in time.
   case timedOut(member: String)
   /// A call was answered with an error.
   case failed(name: String, message: String)
@@ -32,7 +31,6 @@ extension BusError {
     package static let noMemory = "org.freedesktop.DBus.Error.NoMemory"
   }
 
-  /// Creates the error for a received error message.
   init(name: String, message: String) {
     self =
       name == Name.accessDenied

@@ -31,7 +31,6 @@ package struct BusMatch: Hashable, Sendable {
       sender: Bus.name, path: Bus.path, interface: Bus.name, member: "NameOwnerChanged", arg0: name)
   }
 
-  /// The rule in the syntax of D-Bus.
   package var text: String {
     let type: String? =
       switch kind {

@@ -100,8 +100,7 @@ extension BusValue {
     if case .dictionary(_, _, let entries) = unwrapped { entries } else { nil }
   }
 
-  /// The unwrapped values of a dictionary whose keys are strings or object paths. The last value of
-  /// a repeated key counts.
+  /// The unwrapped values of a dictionary with string or path keys; the last one of a repeated key.
   package var asProperties: [String: BusValue]? {
     guard let entries = asEntries else { return nil }
     var values: [String: BusValue] = [:]
@@ -115,7 +114,6 @@ extension BusValue {
 }
 
 extension BusValue {
-  /// The value's D-Bus signature.
   package var typeSignature: String {
     switch self {
     case .byte: "y"

@@ -73,7 +73,6 @@ package struct ManagedObjects: Sendable {
     return changes
   }
 
-  /// Removes all objects, for example after the service has ended.
   package mutating func removeAll() -> [Change] { reset([]) }
 
   /// Applies a signal; ignores any other message.
@@ -103,7 +102,6 @@ package struct ManagedObjects: Sendable {
     }
   }
 
-  /// Stores interfaces with their properties, which replace earlier ones.
   private mutating func add(_ interfaces: BusValue, at path: String) -> [Change] {
     (interfaces.asEntries ?? []).compactMap { entry in
       guard let name = entry.key.asString, let properties = entry.value.asProperties else {

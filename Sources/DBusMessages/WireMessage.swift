@@ -27,7 +27,6 @@ import CDBus
     unsafe dbus_message_is_signal(handle, "org.freedesktop.DBus.Local", "Disconnected") != 0
   }
 
-  /// Queues the message and returns its serial.
   func send(on connection: OpaquePointer) throws(BusError) -> UInt32 {
     var serial: UInt32 = 0
     // The connection outlives the call, and holds its own reference to the message.
