@@ -22,7 +22,7 @@ package struct BackendChoice: Hashable, Sendable {
     }
   }
 
-  /// Returns the first backend: raw HCI if it is permitted and bluetoothd does not scan, else
+  /// Returns the first backend: raw HCI if permitted while bluetoothd does not scan, else
   /// bluetoothd.
   package static func first(
     hci: ScannerAvailability, bluez view: BlueZView, of adapters: AdapterSelection
@@ -37,8 +37,7 @@ package struct BackendChoice: Hashable, Sendable {
       return BackendChoice(.bluez, reason: "this process may not use raw HCI sockets")
     case (.unavailable, .available):
       return BackendChoice(.bluez, reason: "raw HCI sockets cannot be used here")
-    // bluetoothd may come, and its states say what to do. Raw HCI without permission is not an
-    // alternative.
+    // bluetoothd may come, and its states say what to do. Raw HCI is not permitted in any case.
     case (.notPermitted, _):
       return BackendChoice(.bluez, reason: "this process may not use raw HCI sockets")
     default: return BackendChoice(.hci, reason: "bluetoothd cannot be used")

@@ -29,16 +29,15 @@ public final class LiveScanner: Scanner {
     public var adapters = AdapterSelection.firstUsable
     /// The excess of adapters' measurements in dB, which is subtracted from each signal strength.
     public var offsets: [(adapter: AdapterName, decibels: Double)] = []
-    /// Whether to ask advertisers for scan responses. bluetoothd asks if signal strengths are
-    /// needed.
+    /// Whether to ask advertisers for scan responses. bluetoothd asks if it needs signal strengths.
     public var isActive = false
     /// Whether to receive the LE Coded PHY too, if the controller can. bluetoothd cannot.
     public var usesCodedPHY = false
     /// The seconds without any advert after which the receiver state is `quiet`.
     public var quietTimeout = 30.0
-    /// Receives every packet, on the thread that receives. Only raw HCI sockets have packets.
+    /// The function that receives every packet, on the receiving thread; only for raw HCI sockets.
     public var packetTap: PacketTap?
-    /// Receives every advertising report, on the thread that receives. Only for raw HCI sockets.
+    /// The function that receives every report, on the receiving thread; only for raw HCI sockets.
     package var reportTap: ReportTap?
 
     /// Creates the default configuration.
@@ -51,7 +50,6 @@ public final class LiveScanner: Scanner {
       return packetTap != nil || reportTap != nil || usesCodedPHY || isActive ? .hci : nil
     }
 
-    /// The configuration for either backend.
     fileprivate var scan: ScanConfiguration {
       var scan = ScanConfiguration()
       (scan.adapters, scan.offsets) = (adapters, offsets)
@@ -72,8 +70,7 @@ public final class LiveScanner: Scanner {
 
   /// The nanoseconds without reception after which the other backend is tried, and their interval.
   private static let patience: Int64 = 2_000_000_000
-  /// The time limits for bluetoothd in nanoseconds: if raw HCI sockets could receive meanwhile, and
-  /// if they cannot.
+  /// The nanoseconds to wait for bluetoothd if raw HCI sockets can receive, and if they cannot.
   private static let (shortLook, longLook): (Int64, Int64) = (500_000_000, 3_000_000_000)
 
   /// Creates a scanner, which uses no adapter before it receives.

@@ -8,14 +8,12 @@ package struct Adapter: Hashable, Sendable {
   /// The address; `nil` before the controller was queried, or if it has none.
   package var address: BluetoothAddress?
   package var isUp: Bool
-  /// The block by rfkill; `nil` if there is none.
   package var block: RadioBlock?
   /// The connection, for example `USB`.
   package var bus: String
   /// The first page of LMP features (Core Specification, Vol 2, Part C, §3.3).
   package var features: [UInt8]
 
-  /// The name on the host, such as `hci0`.
   package var name: String { "hci\(index)" }
 
   /// Whether the adapter has Bluetooth Low Energy: LE Supported (Controller), octet 4, bit 6.

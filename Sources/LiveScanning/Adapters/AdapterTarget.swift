@@ -3,9 +3,9 @@ package import Scanning
 
 /// The adapter that serves one requested name, while adapters come and go.
 ///
-/// A number means the adapter that has it now, and an address the adapter that has it, whatever its
-/// number. Without a name, the best adapter is used and found again by its address; while it is
-/// away, another one takes its place.
+/// A number means the adapter that has it now, and an address one adapter, whatever its number.
+/// Without a name, the best adapter is used and found again by its address; while it is away,
+/// another one takes its place.
 package struct AdapterTarget: Sendable {
   /// The requested name; `nil` for the first usable adapter.
   package let name: AdapterName?
@@ -25,13 +25,11 @@ package struct AdapterTarget: Sendable {
     }
   }
 
-  /// The adapter's name on the host, if known.
   package var hostName: String? { index.map { "hci\($0)" } }
 
   /// The adapter's name for people.
   package var title: String { hostName ?? name?.description ?? "the adapter" }
 
-  /// Returns whether an adapter serves this target.
   package func matches(_ adapter: Adapter) -> Bool {
     if case .number(let number) = name { return adapter.index == number }
     if let address, let other = adapter.address { return address == other }
@@ -46,7 +44,6 @@ package struct AdapterTarget: Sendable {
     }
   }
 
-  /// Returns the adapter that serves this target, or `nil`.
   package func choose(among adapters: [Adapter], isHeld: (Adapter) -> Bool) -> Adapter? {
     if let former,
       let back = adapters.first(where: { $0.address == former.address && $0.isUp }), !isHeld(back)

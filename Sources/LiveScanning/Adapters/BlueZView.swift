@@ -6,7 +6,6 @@ package struct BlueZView: Hashable, Sendable {
     case noBus(String)
     /// The bus or bluetoothd refuses this process, for this reason.
     case refused(String)
-    /// The bus exists, but bluetoothd does not run.
     case notRunning
     case notAnswering
     /// bluetoothd lists more than is read, as in a flood of adverts with new addresses.

@@ -7,14 +7,12 @@ package enum CommandFailure: Error, Hashable, Sendable {
   case socket(HCISocketError)
   /// The controller answered with an error code (Core Specification, Vol 1, Part F).
   case refused(Opcode, status: UInt8, adapter: String)
-  /// The controller did not answer in time.
   case unanswered(Opcode, after: Duration, adapter: String)
   /// The controller's answer is too short.
   case cutShort(Opcode, adapter: String)
 }
 
 extension CommandFailure: CustomStringConvertible {
-  /// One sentence: what failed, where and why.
   package var description: String {
     switch self {
     case .socket(let error): "\(error)"
@@ -33,7 +31,6 @@ extension CommandFailure: CustomStringConvertible {
     return "0x" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
   }
 
-  /// Returns the name of an error code that advertising and scanning can meet.
   private static func meaning(of status: UInt8) -> String {
     switch status {
     case 0x01: "unknown command (0x01)"

@@ -33,7 +33,6 @@ extension HCISocketError {
 }
 
 extension HCISocketError: CustomStringConvertible {
-  /// One sentence: what failed, where and why.
   package var description: String {
     if errno == Self.notBuiltIn.errno {
       return "raw HCI sockets are not built in; build with the package trait RawHCI"

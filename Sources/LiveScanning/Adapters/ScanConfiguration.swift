@@ -11,9 +11,9 @@ package struct ScanConfiguration: Sendable {
   package var usesCodedPHY = false
   /// The seconds without any advert after which the receiver state is `quiet`.
   package var quietTimeout = 30.0
-  /// Receives every packet, on the thread that receives. bluetoothd has none.
+  /// The function that receives every packet, on the receiving thread; not with bluetoothd.
   package var packetTap: PacketTap?
-  /// Receives every advertising report, on the thread that receives. bluetoothd has none.
+  /// The function that receives every report, on the receiving thread; not with bluetoothd.
   package var reportTap: ReportTap?
 
   package init() {}

@@ -25,10 +25,8 @@ struct BlueZAdapter {
   private(set) var path: String?
   private(set) var monitor = Step.off
   private(set) var discovery = Step.off
-  /// The latest receiver state; `nil` before any is known.
   private(set) var condition: ScannerHealth.Condition?
   private(set) var detail: String?
-  /// The changes of the receiver state that were not reported yet.
   var changes: [Change] = []
 
   private var hasMonitors = false
@@ -69,14 +67,11 @@ struct BlueZAdapter {
   /// Whether nothing is received, or the state is unknown.
   var isReceptionLost: Bool { condition?.isFault ?? true }
 
-  /// Whether adverts are counted by the monitor's calls: without a discovery, and in its pauses,
-  /// bluetoothd signals only changes.
+  /// Whether the monitor's calls count: without a discovery, bluetoothd signals only changes.
   var countsMonitorCalls: Bool { discovery != .on || !isDiscovering }
 
-  /// Whether adverts are counted by the signals of devices.
   var countsSignals: Bool { monitor != .on || !countsMonitorCalls }
 
-  /// The monitor, while the adapter is there.
   var beaconMonitor: BeaconMonitor? { path.map(BeaconMonitor.init(adapter:)) }
 
   /// Returns whether a monitor began or ceased to report the adverts.
@@ -268,7 +263,6 @@ struct BlueZAdapter {
   }
 }
 
-/// A request to bluetoothd.
 enum BlueZRequest: Hashable {
   case registerMonitor(BeaconMonitor, adapter: String)
   case setFilter(adapter: String)

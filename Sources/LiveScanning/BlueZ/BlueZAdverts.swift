@@ -60,7 +60,6 @@ struct BlueZAdverts: ~Copyable {
   }
 }
 
-/// A signal from bluetoothd about a device.
 struct BlueZDeviceSignal {
   let path: String
   /// The properties in the signal: a repeated advert changes no property, but is still an advert.

@@ -20,14 +20,12 @@ struct BlueZConnection: ~Copyable {
     case signal(isAboutAdapters: Bool)
   }
 
-  /// The subject of a call.
   private enum Subject {
     case owner, objects, life
     case request(BlueZRequest, link: Int)
   }
 
   private var client: BusClient<Subject>
-  /// The mirror of bluetoothd's objects.
   private(set) var objects = ManagedObjects()
   /// Whether the mirror is complete.
   private(set) var isReady = false
@@ -81,12 +79,10 @@ struct BlueZConnection: ~Copyable {
     _ = objects.removeAll()
   }
 
-  /// Whether the list of bluetoothd's objects was requested and has not come.
   private var awaitsObjects: Bool {
     client.calls.values.contains { if case .objects = $0.subject { true } else { false } }
   }
 
-  /// Whether a ping was not answered yet.
   private var awaitsLife: Bool {
     client.calls.values.contains { if case .life = $0.subject { true } else { false } }
   }
@@ -126,7 +122,6 @@ struct BlueZConnection: ~Copyable {
 
   // MARK: What comes
 
-  /// Waits for messages until a time or the wake signal.
   mutating func receive(
     until end: MonotonicTime, wakeSignal: borrowing WakeSignal, from start: MonotonicTime
   ) throws(BusError) -> [BusMessage] {
@@ -150,8 +145,7 @@ struct BlueZConnection: ~Copyable {
     if let owner = client.owner, message.sender == owner {
       latestMessage = now
       if isMute, isReady {
-        // It is unknown which requests it fulfilled, so everything starts again with a new
-        // connection.
+        // The fate of the requests is unknown, so everything starts again with a new connection.
         client.disconnect()
         forget()
         return .lost(nil)
@@ -194,7 +188,6 @@ struct BlueZConnection: ~Copyable {
     }
   }
 
-  /// Records that bluetoothd came or went.
   private mutating func found(_ name: String?, at now: MonotonicTime) throws(BusError) -> Event? {
     client.dropCalls { _ in true }
     forget()

@@ -19,8 +19,7 @@ struct BeaconMonitor: Hashable {
 
   var path: String { root + "/monitor" }
 
-  /// The monitor's properties: it matches manufacturer-specific data (AD type 0xFF) that begins
-  /// like an iBeacon frame.
+  /// The properties: manufacturer-specific data (AD type 0xFF) that begins like an iBeacon frame.
   static let properties = BusValue.properties([
     "Type": .string("or_patterns"),
     "Patterns": .array(

@@ -1,20 +1,17 @@
 package import DBusMessages
 package import Scanning
 
-/// A scanner on bluetoothd over D-Bus, for desktops, containers, and processes without
-/// capabilities.
+/// A scanner on bluetoothd over D-Bus: for desktops, containers, and users without capabilities.
 ///
 /// bluetoothd scans for all programs at once. The scanner registers an advertisement monitor for
 /// iBeacon frames, with which bluetoothd reports every such advert of a passive scan. That shows
-/// presence, but bluetoothd reports signal strengths only when they change by 8 dB. If they are
-/// needed, the scanner also starts a discovery with duplicates, which requests scan responses. A
-/// bluetoothd without monitors (5.66 has them as an experiment) reports each beacon about once in
-/// ten seconds.
+/// presence; signal strengths are reported only when they change by 8 dB. If they are needed, the
+/// scanner also starts a discovery with duplicates, which requests scan responses. A bluetoothd
+/// without monitors (experimental in 5.66) reports each beacon about once in ten seconds.
 ///
 /// Sightings have the time of their reading. bluetoothd may merge two adverts of one device that
-/// follow each other at once. Only iBeacon frames are counted, because bluetoothd does not report
-/// other adverts. An adapter that is off stays off. A call of `receive` waits for at most two
-/// seconds.
+/// follow each other at once, and does not report adverts that are not iBeacon frames. An adapter
+/// that is off stays off. A call of `receive` waits at most two seconds.
 ///
 /// The setup in bluetoothd ends with the connection to the bus, even if the process is killed.
 package typealias BlueZScanner = LiveSource<BlueZSession>

@@ -2,7 +2,6 @@ import Scanning
 
 /// The sentences about a receiver state, for people, if bluetoothd receives.
 enum BlueZSentence {
-  /// Returns the sentence, without a full stop.
   static func of(
     _ condition: ScannerHealth.Condition, adapter: String, detail: String? = nil
   ) -> String {

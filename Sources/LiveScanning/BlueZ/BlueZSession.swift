@@ -12,7 +12,6 @@ package struct BlueZSession: ~Copyable, SourceSession {
   private var adverts: BlueZAdverts
   private var adapters: [BlueZAdapterView] = []
   private var links: [BlueZAdapter] = []
-  /// The reported obstacle to bluetoothd.
   private var obstacle: BlueZView.Obstacle?
   /// The last report for each adapter, unless one for all followed.
   private var reported: [ScannerHealth?] = []
@@ -138,7 +137,6 @@ package struct BlueZSession: ~Copyable, SourceSession {
     leave()
   }
 
-  /// Forgets the setup in bluetoothd.
   private mutating func leave() {
     adapters = []
     for index in links.indices { links[index].reset() }

@@ -3,7 +3,7 @@ package import DBusMessages
 package import Scanning
 
 extension BlueZView {
-  /// Queries bluetoothd within the given nanoseconds.
+  /// Queries bluetoothd. Without an answer, this takes the given nanoseconds.
   package static func current(
     _ address: BusAddress = .system, limits: BusLimits = BusLimits(),
     within limit: Int64 = 3 * MonotonicTime.nanosecondsPerSecond
@@ -28,7 +28,6 @@ extension BlueZView {
     }
   }
 
-  /// Returns the availability of the selected adapters.
   package func availability(of selection: AdapterSelection) -> ScannerAvailability {
     if let obstacle {
       if case .refused = obstacle { return .notPermitted(obstacle.sentence) }
@@ -85,7 +84,6 @@ extension BlueZView.Obstacle {
     }
   }
 
-  /// The receiver state for this obstacle.
   var condition: ScannerHealth.Condition {
     switch self {
     case .refused: .notPermitted
@@ -108,8 +106,7 @@ extension BlueZAdapterView {
         adapter: Adapter(
           index: index, address: properties["Address"]?.asString.flatMap { BluetoothAddress($0) },
           isUp: isUp, block: isUp ? nil : RadioBlock(adapter: index), bus: "",
-          // bluetoothd does not show which adapters have Low Energy, and the others are of no use
-          // here.
+          // bluetoothd does not show which adapters have Low Energy; only those are of use.
           features: [0, 0, 0, 0, 0x40]),
         isDiscovering: properties["Discovering"]?.asBool ?? false,
         hasMonitors: interfaces[BlueZName.monitorManager] != nil)

@@ -2,7 +2,6 @@ import HCIPackets
 import Sources
 
 extension Doctor {
-  /// Checks whether there is an adapter.
   static func adapters(_ host: HostView) -> [Finding] {
     guard host.socketError == 0 || host.bluez != nil && host.bluez?.obstacle == nil else {
       return []
@@ -31,7 +30,6 @@ extension Doctor {
     ]
   }
 
-  /// Checks whether rfkill blocks an adapter.
   static func blocks(_ host: HostView) -> [Finding] {
     host.adapters.map { adapter in
       let name = adapter.name
@@ -65,7 +63,6 @@ extension Doctor {
     }
   }
 
-  /// Checks whether the adapters are switched on.
   static func power(_ host: HostView) -> [Finding] {
     let held = Set(host.radios.filter(\.isHeld).map(\.adapter))
     return host.adapters.filter { !held.contains($0) }.map { adapter in
@@ -94,7 +91,6 @@ extension Doctor {
       ? host.asRoot("apt-get install bluez") + " && " + btmgmt : nil
   }
 
-  /// Checks whether the adapters' controllers answer.
   static func answers(_ host: HostView) -> [Finding] {
     host.radios.filter { $0.adapter.isUp && !$0.isHeld }.compactMap { radio in
       let name = radio.adapter.name
@@ -116,7 +112,6 @@ extension Doctor {
     }
   }
 
-  /// Checks whether the adapters have Bluetooth Low Energy.
   static func lowEnergy(_ host: HostView) -> [Finding] {
     // The kernel does not know this of an adapter that was never on.
     host.radios.filter { $0.adapter.isUp && !$0.isHeld }.map { radio in

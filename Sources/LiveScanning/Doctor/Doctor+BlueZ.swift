@@ -99,8 +99,7 @@ extension Doctor {
         : host.tools.contains("apt-get") ? host.asRoot("apt-get install bluez") : nil)
   }
 
-  /// Returns the permission that a Flatpak app needs, whose bus hides names that it may not talk
-  /// to.
+  /// Returns the permission that a Flatpak app needs: its bus hides names that it may not talk to.
   private static func flatpak(_ subject: Finding.Subject, _ host: HostView) -> Finding? {
     host.flatpak.map { app in
       Finding(

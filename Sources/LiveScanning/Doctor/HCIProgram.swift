@@ -10,7 +10,6 @@ package struct HCIProgram: Hashable, Sendable {
 
 /// The programs with open HCI sockets, except this process.
 package struct HCIPrograms: Hashable, Sendable {
-  /// The programs, by process number.
   package var programs: [HCIProgram] = []
   /// The users of sockets whose programs this process may not see, by number.
   package var unseenUsers: [UInt32] = []
@@ -41,7 +40,6 @@ extension HCIPrograms: CustomStringConvertible {
     unseenUsers = users.sorted { $0.key < $1.key }.map(\.value)
   }
 
-  /// Returns the kernel's list of all HCI sockets, or `nil` if it cannot be read.
   package static func socketList() -> String? { text(of: "/proc/net/hci") }
 
   /// Returns whether a list of all HCI sockets has only these, for whichever adapters. Then no

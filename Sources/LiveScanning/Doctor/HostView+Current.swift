@@ -2,7 +2,6 @@ import Glibc
 import Sources
 
 extension HostView {
-  /// Returns the current state of this host.
   package static func current(
     radios: (ProcessRights) throws(HCISocketError) -> [Radio]
   ) -> HostView {
@@ -42,8 +41,7 @@ extension HostView {
     }
   }
 
-  /// Whether Docker or Podman left a mark, or this is not the first process namespace, whose number
-  /// is fixed in the kernel.
+  /// Whether Docker or Podman left a mark, or the process namespace is not the kernel's first one.
   private static var isContainer: Bool {
     exists("/.dockerenv") || exists(podmanMark)
       || linkTarget(of: "/proc/self/ns/pid").map { $0 != "pid:[4026531836]" } ?? false
@@ -61,8 +59,7 @@ extension HostView {
     return isContainer ? nil : true
   }
 
-  /// Returns the USB interfaces of Bluetooth's class (wireless controller, RF controller,
-  /// Bluetooth) that have no driver.
+  /// Returns the USB interfaces of Bluetooth's class (wireless, RF, Bluetooth) without a driver.
   static func idleDevices(in folder: String = "/sys/bus/usb/devices") -> [String] {
     names(in: folder).filter { name in
       let path = "\(folder)/\(name)"

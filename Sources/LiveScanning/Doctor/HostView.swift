@@ -11,7 +11,6 @@ package struct HostView: Hashable, Sendable {
     /// The error for scan parameters; `nil` if it took them or was not asked.
     package var scanFailure: CommandFailure?
 
-    /// Creates the description of an adapter whose controller was not queried.
     package init(_ adapter: Adapter, isHeld: Bool = false, driver: String? = nil) {
       (self.adapter, self.isHeld, self.driver) = (adapter, isHeld, driver)
     }
@@ -53,7 +52,6 @@ package struct HostView: Hashable, Sendable {
     "rfkill", "setcap",
   ]
 
-  /// Whether this program was built with raw HCI sockets.
   var hasRawHCI: Bool { socketError != HCISocketError.notBuiltIn.errno }
 
   /// The kernel's adapters, or those of bluetoothd if the kernel shows none to this process.

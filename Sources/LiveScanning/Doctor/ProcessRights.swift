@@ -4,7 +4,6 @@ import Sources
 
 /// The kernel's permissions for a process, as far as scanning needs them.
 package struct ProcessRights: Hashable, Sendable {
-  /// The capabilities that it has.
   package var effective: UInt64
   /// The capabilities that it, or a file that it runs, can get.
   package var bounding = UInt64.max
@@ -23,13 +22,11 @@ package struct ProcessRights: Hashable, Sendable {
   /// `CAP_NET_RAW`, for scanning and advertising.
   package static var netRaw: UInt64 { 1 << 13 }
 
-  /// Whether it may switch adapters on and off.
   package var maySwitch: Bool { isOnHost && effective & Self.netAdmin != 0 }
 
   /// Returns the command with which this user runs a command as root.
   func asRoot(_ command: String) -> String { isRoot ? command : "sudo \(command)" }
 
-  /// Whether it may scan and advertise.
   package var mayScan: Bool { isOnHost && effective & Self.netRaw != 0 }
 }
 
@@ -72,7 +69,6 @@ extension ProcessRights {
 /// The file of the running program, as far as its capabilities matter.
 package struct ProgramFile: Hashable, Sendable {
   package var path: String
-  /// Whether it has capabilities.
   package var hasCapabilities = false
   /// Whether its file system ignores them: nosuid.
   package var isIgnored = false

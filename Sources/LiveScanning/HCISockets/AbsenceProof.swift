@@ -11,7 +11,6 @@ struct AbsenceProof: Sendable {
 
   var isMissing: Bool { mayBeFiltered || replaced != nil && !hasReceivedInPlace }
 
-  /// Whether another program's duplicate filter may be on.
   var mayBeFiltered: Bool { repeats != nil }
 
   /// The replaced adapter, as part of a sentence.

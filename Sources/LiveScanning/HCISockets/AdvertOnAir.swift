@@ -4,9 +4,7 @@ import Scanning
 
 /// An advert on air, and a socket that shows when another program takes it down.
 struct AdvertOnAir: ~Copyable {
-  /// The reason why an advert is no longer on air.
   enum Loss: Hashable, Sendable {
-    /// The adapter's state ended it.
     case adapter(ScannerHealth.Condition)
     case reset
     /// Another program switched the advert off or replaced it.
@@ -65,8 +63,7 @@ struct AdvertOnAir: ~Copyable {
     }
   }
 
-  /// Tries advertising sets until one is free. If no other program is there, takes down the advert
-  /// in the first one.
+  /// Tries sets until one is free. If no other program is there, takes down an advert in the first.
   private static func putOnAir(
     _ channel: borrowing CommandChannel, _ adapter: Adapter, _ supported: [UInt8],
     _ parameters: AdvertisingParameters, _ data: [UInt8], takingDownOthers isAlone: Bool

@@ -35,8 +35,7 @@ struct AdvertSilence: Sendable {
     length(at: now) ?? 0 >= Self.quietBegins ? Self.quietProbeInterval : Self.probeInterval
   }
 
-  /// Returns whether to restart the scan now; the first call in a silence only sets the time for
-  /// it.
+  /// Returns whether to restart the scan now; the first call in a silence only sets the time.
   mutating func retries(at now: MonotonicTime) -> Bool {
     guard now >= nextRetry ?? now else { return false }
     defer { nextRetry = now.advanced(by: retry.next()) }

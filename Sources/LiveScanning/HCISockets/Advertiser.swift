@@ -9,8 +9,7 @@ package import Scanning
 /// program took the advert down. It reports each of these events.
 package struct Advertiser: ~Copyable {
   package enum Event: Hashable, Sendable {
-    /// The advert is on air: the adapter's name, the address that is sent, and whether the commands
-    /// are those of Bluetooth 5.
+    /// The advert is on air. The address is the one that is sent; extended means by Bluetooth 5.
     case onAir(adapter: String, address: BluetoothAddress, isExtended: Bool)
     /// The advert is off air, for this reason, which is text for people.
     case offAir(String)
@@ -37,8 +36,7 @@ package struct Advertiser: ~Copyable {
   ) {
     (self.data, self.parameters, self.usesRandomAddress) = (data, parameters, usesRandomAddress)
     target = AdapterTarget(adapter)
-    // In a static address the two upper bits are set, and the others are not all the same (Vol 6,
-    // Part B, §1.3.2.1).
+    // A static address: two upper bits set, the others not all the same (Vol 6, Part B, §1.3.2.1).
     randomAddress = BluetoothAddress(
       rawValue: UInt64.random(in: 1..<0x3FFF_FFFF_FFFF) | 0xC000_0000_0000)
   }

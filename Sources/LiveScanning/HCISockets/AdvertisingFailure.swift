@@ -9,14 +9,12 @@ package enum AdvertisingFailure: Error, Hashable, Sendable {
   case condition(ScannerHealth.Condition, adapter: String)
   case noLowEnergy(String)
   case noExtended(String)
-  /// This process has no permission to advertise.
   case notPermitted(String)
   /// Another program advertises.
   case busy(String)
   /// The controller refused a command for another reason.
   case failed(CommandFailure)
 
-  /// Creates an advert's failure from a command's failure.
   init(_ failure: CommandFailure) {
     switch failure {
     case .socket(let error):
@@ -53,7 +51,6 @@ package enum AdvertisingFailure: Error, Hashable, Sendable {
 }
 
 extension AdvertisingFailure: CustomStringConvertible {
-  /// One sentence: what failed, where, and what to do.
   package var description: String {
     switch self {
     case .noAdapter: "there is no Bluetooth adapter; plug one in, or ask beaconscan doctor"

@@ -1,8 +1,7 @@
 import Bytes
 import HCIPackets
 
-/// A channel to one adapter's controller, which sends commands one at a time and waits for each
-/// answer.
+/// A channel to one adapter's controller: sends one command at a time and waits for the answer.
 ///
 /// It has a socket of its own, to which the kernel delivers only the awaited answer, so received
 /// adverts do not wake it. The kernel sends the commands of all programs in turn; another program's

@@ -19,7 +19,6 @@ struct CommandQueue: Sendable {
   private(set) var waiting: [HCICommand] = []
   /// Others' latest commands that switch the scan and wait for their answers.
   private(set) var foreign: [Sent] = []
-  /// The time of the latest answer to a command of ours.
   private(set) var latestAnswer: MonotonicTime?
 
   /// The nanoseconds without an answer after which the controller counts as not answering.
@@ -28,7 +27,6 @@ struct CommandQueue: Sendable {
   static let commandLife: Int64 = 2_050_000_000
   static let maximumForeign = 16
 
-  /// Whether no command of ours is pending or waiting.
   var isIdle: Bool { pending == nil && waiting.isEmpty }
 
   /// Returns when the pending answer is overdue, or after that, when the kernel gives it up.
@@ -62,19 +60,16 @@ struct CommandQueue: Sendable {
 
   mutating func removeOurs() { (pending, waiting) = (nil, []) }
 
-  /// Starts anew with another socket.
   mutating func opened() {
     removeOurs()
     foreign = []
   }
 
-  /// Removes our commands, because none can be sent.
   mutating func closed() {
     removeOurs()
     outgoing = []
   }
 
-  /// Records a command of another program.
   mutating func sent(byOther command: HCICommand, at now: MonotonicTime) {
     switch command.opcode {
     case .reset, .setScanEnable, .setExtendedScanEnable:
@@ -84,8 +79,7 @@ struct CommandQueue: Sendable {
     }
   }
 
-  /// Returns the command for an answer, or `nil`. Of two equal commands, the first is answered
-  /// first.
+  /// Returns the command for an answer, or `nil`; of two equal commands, the one seen first.
   mutating func answered(_ opcode: Opcode, at now: MonotonicTime) -> Answered? {
     foreign.removeAll { $0.time < now.advanced(by: -Self.commandLife) }
     let index = foreign.firstIndex { $0.command.opcode == opcode }

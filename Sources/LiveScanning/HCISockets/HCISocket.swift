@@ -5,8 +5,7 @@ import HCIPackets
 #if RawHCI
   import CBluetooth
 
-  /// A raw HCI socket, closed with its value, not inherited and non-blocking. Only this type makes
-  /// system calls for such sockets.
+  /// A raw HCI socket, which is not inherited and does not block. Only this type calls the system.
   struct HCISocket: ~Copyable {
     let descriptor: Int32
     /// The adapter that the socket is bound to; `nil` for none.
@@ -14,8 +13,7 @@ import HCIPackets
 
     deinit { close(descriptor) }
 
-    /// Opens a socket for no adapter; throws `EAFNOSUPPORT` if the kernel has no Bluetooth, or none
-    /// in this network namespace.
+    /// Opens a socket for no adapter; throws `EAFNOSUPPORT` without Bluetooth in this namespace.
     static func unbound(for adapter: UInt16? = nil) throws(HCISocketError) -> HCISocket {
       let flags = SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
       let descriptor = socket(AF_BLUETOOTH, Int32(SOCK_RAW.rawValue | flags), BTPROTO_HCI)
@@ -95,9 +93,8 @@ import HCIPackets
       else { throw HCISocketError("setsockopt", adapter: adapter) }
     }
 
-    /// Limits the events to some codes, and answers to one opcode, or none with 0; adds other
-    /// programs' commands if requested. Without `CAP_NET_RAW` the kernel delivers fewer events,
-    /// without an error.
+    /// Limits the events to some codes, and answers to one opcode, or to all with 0; adds other
+    /// programs' commands if requested. Without `CAP_NET_RAW`, fewer events come, without an error.
     func filter(
       events: [Int32], opcode: Opcode = Opcode(rawValue: 0), commands: Bool = false
     ) throws(HCISocketError) {
@@ -157,7 +154,6 @@ import HCIPackets
 
   // The kernel's information about adapters, through any HCI socket.
   extension HCISocket {
-    /// Returns the adapters, by number.
     static func adapters(through descriptor: Int32) throws(HCISocketError) -> [Adapter] {
       var list = cbluetooth_dev_list()
       list.dev_num = UInt16(HCI_MAX_DEV)
@@ -177,7 +173,6 @@ import HCIPackets
       return adapters
     }
 
-    /// Returns the adapter with a number, or `nil`.
     static func adapter(at index: UInt16, through descriptor: Int32) throws(HCISocketError)
       -> Adapter?
     {
@@ -211,8 +206,7 @@ import HCIPackets
 
     /// Whether a program uses the bound adapter exclusively, by the user channel.
     var isHeld: Bool {
-      // An address without a connection, and room for an answer. The kernel returns EBUSY before it
-      // reads the address.
+      // The address has no connection; the kernel returns EBUSY before it reads the address.
       var request = InlineArray<64, UInt8>(repeating: 0)
       // The request outlives the call.
       let done = unsafe ioctl(descriptor, UInt(cbluetooth_HCIGETCONNINFO), &request)

@@ -8,9 +8,7 @@ struct HCISystem: Sendable {
   var open: @Sendable (UInt16) throws(HCISocketError) -> HCISocket
   /// Opens a socket that is readable when an adapter comes, goes, or is switched; `nil` on failure.
   var watch: @Sendable () -> HCISocket? = { nil }
-  /// Switches an adapter on, which can take seconds.
   var switchOn: @Sendable (UInt16) throws(HCISocketError) -> Void
-  /// Returns whether a program uses an adapter exclusively.
   var isHeld: @Sendable (Adapter) -> Bool
   /// Returns the list of all HCI sockets, in the format of `/proc/net/hci`.
   var socketList: @Sendable () -> String?

@@ -1,8 +1,8 @@
 import HCIPackets
 
 extension HostView.Radio {
-  /// Returns an adapter's state and, if it is on, its controller's answers. Each takes at most
-  /// ``CommandChannel/answerLimit``.
+  /// Returns an adapter with its controller's answers, each after ``CommandChannel/answerLimit`` at
+  /// most. Queries the controller only if the adapter is on.
   package static func look(at adapter: Adapter) -> HostView.Radio {
     var radio = HostView.Radio(
       adapter, isHeld: HCISystem.host.isHeld(adapter), driver: adapter.driver)
@@ -39,8 +39,7 @@ extension HostView {
     guard mayScan, adapter.supportsLE, radio.report.failure == nil,
       let commands = radio.report.commands
     else { return radio }
-    // Parameters alone have no effect: the next scan sets its own. A scanning controller refuses
-    // them.
+    // Parameters alone have no effect: the next scan sets its own. They are refused during a scan.
     let slow = ScanParameters(interval: 0x0800, window: 0x0080)
     do throws(CommandFailure) {
       let set = ScanCommandSet(supportedCommands: commands)

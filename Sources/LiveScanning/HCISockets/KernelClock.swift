@@ -6,7 +6,6 @@ import Scanning
 /// So a wall clock that steps before a packet is read moves the packet by at most the time between
 /// two readings, and never changes the order of packets.
 struct KernelClock: Sendable {
-  /// The time at which the queue was last empty.
   private(set) var latestEmpty: MonotonicTime
   private var latest: MonotonicTime
   private var now: MonotonicTime
@@ -19,24 +18,20 @@ struct KernelClock: Sendable {
     wallClockOffset = WallClockOffset(from: now, to: wall)
   }
 
-  /// Records the time before packets are read.
   mutating func read(at now: MonotonicTime, wall: WallClockTime) {
     self.now = max(now, self.now)
     wallClockOffset = WallClockOffset(from: self.now, to: wall)
   }
 
-  /// Returns the time of a packet, given its stamp.
   mutating func moment(of stamp: WallClockTime) -> MonotonicTime {
     let moment = stamp.monotonicTime(wallClockOffset)
     latest = min(max(moment, latestEmpty, latest), max(now, latest))
     return latest
   }
 
-  /// Records that the queue was empty after it was read.
   mutating func emptied() { latestEmpty = now }
 
-  /// The current offset, from two monotonic readings less than 20 µs apart, or the closest of
-  /// three.
+  /// The current offset, between monotonic readings less than 20 µs apart, or the closest of three.
   static var currentOffset: WallClockOffset {
     var best: (width: Int64, offset: WallClockOffset)?
     for _ in 0..<3 {

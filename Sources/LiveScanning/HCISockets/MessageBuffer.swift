@@ -8,7 +8,6 @@ import Scanning
 /// A buffer for the packets of one system call: 64 of up to 1,028 bytes, the longest in HCI except
 /// data, which is truncated. It takes 66 KB once.
 struct MessageBuffer: ~Copyable {
-  /// The number of packets that the latest call received.
   private(set) var count = 0
 
   private var packets = [UInt8](repeating: 0, count: capacity * stride)
@@ -16,12 +15,11 @@ struct MessageBuffer: ~Copyable {
   private var stamps = [Int64](repeating: -1, count: capacity)
   private var incoming = [UInt8](repeating: 0, count: capacity)
 
-  /// The maximum number of packets that one call receives.
   static var capacity: Int { 64 }
   private static var stride: Int { 1028 }
 
-  /// Receives pending packets without waiting; returns whether there may be more. Throws `EPIPE` if
-  /// the adapter is gone.
+  /// Receives pending packets; returns whether there may be more. Throws `EPIPE` without the
+  /// adapter.
   mutating func receive(from descriptor: Int32, adapter: UInt16) throws(HCISocketError) -> Bool {
     count = 0
     #if RawHCI
@@ -66,7 +64,6 @@ struct MessageBuffer: ~Copyable {
       by: microseconds.multipliedReportingOverflow(by: 1000).partialValue)
   }
 
-  /// Returns whether a packet came from the controller.
   func isReceived(_ index: Int) -> Bool {
     precondition(index < count)
     return incoming[index] != 0

@@ -3,9 +3,8 @@ import Scanning
 /// A tap that delivers packets in the order of time, because several adapters are read one after
 /// the other, and commands are sent while earlier packets wait to be read.
 ///
-/// It converts monotonic times with the offset at the scanner's creation, so setting the wall clock
-/// later moves no packet. It holds at most ``maximumBytes``; beyond that it delivers all packets at
-/// once.
+/// It converts times with the offset at the scanner's creation, so setting the wall clock later
+/// moves no packet. It holds at most ``maximumBytes``; beyond that it delivers all packets at once.
 final class OrderedTap {
   private struct Packet {
     var time: MonotonicTime
@@ -14,7 +13,6 @@ final class OrderedTap {
     var adapter: UInt16
   }
 
-  /// The maximum number of bytes of held packets.
   static let maximumBytes = 4 * 1024 * 1024
 
   private let tap: PacketTap

@@ -4,8 +4,7 @@ import Scanning
 import Synchronization
 
 /// A switch that turns an adapter on in the background, because that can take seconds: at once if
-/// it was found off, came back or was unblocked; after ten seconds or more if somebody switched it
-/// off.
+/// it was found off, came back or was unblocked; ever later if somebody switched it off.
 struct PowerSwitch {
   private var backoff = Backoff.quick
   /// The growing wait after each time that a person switched the adapter off.
@@ -37,7 +36,6 @@ struct PowerSwitch {
     next = now.advanced(by: patience.next())
   }
 
-  /// Switches the adapter on if an attempt is due.
   mutating func tryNow(_ index: UInt16, at now: MonotonicTime) {
     guard now >= next ?? now else { return }
     let starts = attempt.errno.withLock { errno in

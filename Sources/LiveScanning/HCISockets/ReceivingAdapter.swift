@@ -85,8 +85,7 @@ final class ReceivingAdapter {
     flush(at: now)
   }
 
-  /// Switches the scan off and closes the socket, because there is no demand. `sockets` are those
-  /// of this scanner.
+  /// Switches the scan off and closes the socket. `sockets` are those of this scanner.
   func rest(sockets: () -> [Int32]) {
     if control.phase == .shared, isLast(sockets) { control.adopt() }
     control.rest()
@@ -99,9 +98,8 @@ final class ReceivingAdapter {
 
   /// Returns whether no other program is there to end the scan that runs.
   ///
-  /// Two processes of ours whose scans began at the same time both end it. If they also end at the
-  /// same time, the one with the longer pause is the last; neighboring process IDs have different
-  /// pauses.
+  /// Two processes of ours whose scans began at once both end the scan. If they end at once, too,
+  /// the one with the longer pause is the last: pauses differ between neighboring process IDs.
   private func isLast(_ sockets: () -> [Int32]) -> Bool {
     if HCIPrograms.hasOnly(sockets(), in: system.socketList()) { return true }
     guard control.ownership.mayBeOurs else { return false }
@@ -254,8 +252,7 @@ final class ReceivingAdapter {
     gap = LongestGap(at: now)
   }
 
-  /// The shortest gap in which lost packets can be, and the longest delay with which a running
-  /// process reads, in nanoseconds.
+  /// The shortest gap that can hold lost packets, and the longest delay of reading, in nanoseconds.
   private static let leastLoss: Int64 = 250_000_000
   static let longestPause = MonotonicTime.nanosecondsPerSecond
 

@@ -129,7 +129,6 @@ package struct ReceivingState: ~Copyable, SourceSession {
     return isQuiet ? Self.longestQuietWait : Self.longestWait
   }
 
-  /// Waits until something can be read or is due.
   private mutating func wait(
     until deadline: MonotonicTime?, wakeSignal: borrowing WakeSignal, from start: MonotonicTime
   ) {

@@ -2,8 +2,7 @@ import Scanning
 
 /// A finder of adverts that repeat within ten seconds, among the first 64 with different hashes.
 ///
-/// Later adverts do not replace remembered ones, so a repetition is found in a crowd too. It takes
-/// 1 KB.
+/// Later adverts replace no remembered ones, so a crowd does not hide a repetition. It takes 1 KB.
 struct RepeatFinder: Sendable {
   private var remembered = [(hash: Int, time: MonotonicTime)?](repeating: nil, count: 64)
 

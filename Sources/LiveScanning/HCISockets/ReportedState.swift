@@ -12,10 +12,8 @@ struct ReportedState: Sendable {
 
   /// The state that was reported last; `nil` before the first.
   private(set) var condition: ScannerHealth.Condition?
-  /// Its details for people, beyond the condition's own sentence.
   private(set) var detail: String?
   private(set) var isReceptionLost = false
-  /// The changes to report, in order.
   private var changes: [Change] = []
   private var latestChange = MonotonicTime(nanoseconds: .min)
   /// Whether the next state is reported even if it equals the latest one.

@@ -5,20 +5,15 @@ import Scanning
 /// and the changes of the receiver state.
 ///
 /// A controller has one scan, which any program may switch. So other programs' commands are read,
-/// and their scans are never switched off: bluetoothd would wait for the end of its discovery
-/// forever.
+/// and their scans are never switched off: bluetoothd would wait forever for its discovery's end.
 struct ScanControl: Sendable {
-  /// The steps of a scan.
   enum Phase: Hashable, Sendable {
-    /// The adapter cannot be used.
     case unusable
     /// There is no demand: the scan is off, or another program's.
     case resting
     /// The commands to start were sent.
     case starting
-    /// The scan starts at a later time.
     case waiting(until: MonotonicTime)
-    /// The scan runs as requested.
     case scanning
     /// Another program's scan runs.
     case shared
@@ -33,8 +28,7 @@ struct ScanControl: Sendable {
   var silence = AdvertSilence()
   private var retry = Backoff.quick
 
-  /// The nanoseconds before a scan that another program switched off is restarted: that program may
-  /// be about to start its own.
+  /// The nanoseconds for another program that switched the scan off to start its own scan.
   private static let grace: Int64 = 400_000_000
 
   // MARK: Demand
@@ -49,8 +43,7 @@ struct ScanControl: Sendable {
     }
   }
 
-  /// Adopts the scan that runs, because no other process can have started it: the next rest ends
-  /// it.
+  /// Adopts a scan that no other process can have started, so that the next rest ends it.
   mutating func adopt() {
     if phase == .shared { ownership.adopt() }
   }
@@ -95,7 +88,6 @@ struct ScanControl: Sendable {
     state.report(condition, since: time, detail: detail)
   }
 
-  /// Stops because the adapter cannot be used at the moment.
   mutating func close() {
     phase = .unusable
     ownership.ceded()
@@ -145,8 +137,7 @@ struct ScanControl: Sendable {
 
   // MARK: Answers of the controller
 
-  /// Handles an answer to a command of ours or of another program, which the kernel received at
-  /// `received`.
+  /// Handles an answer to any program's command, which the kernel received at `received`.
   mutating func answered(
     _ result: borrowing CommandResult, received: MonotonicTime? = nil, at now: MonotonicTime
   ) {
@@ -298,7 +289,6 @@ struct ScanControl: Sendable {
 
   // MARK: Adverts
 
-  /// Records an advert of any kind.
   mutating func received(at now: MonotonicTime) {
     silence.received(at: now)
     let isFirstInPlace = proof.received()
@@ -332,7 +322,6 @@ struct ScanControl: Sendable {
     queue.latestAnswer?.advanced(by: silence.probeInterval(at: now)) ?? now
   }
 
-  /// Does what is due.
   mutating func advance(to now: MonotonicTime) {
     guard phase != .unusable, setup.wanted != nil else { return }
     if let pending = queue.pending { missAnswer(since: pending.time, at: now) }
@@ -368,9 +357,8 @@ struct ScanControl: Sendable {
       state.report(.quiet, since: now, isReceptionLost: proof.isMissing)
     }
     guard queue.pending == nil, silence.retries(at: now) else { return }
-    // Some controllers fall silent until the scan is restarted. Also, the end of another program's
-    // scan may have been missed; a scanning controller refuses parameters, which does not disturb
-    // it.
+    // Some controllers fall silent until the scan is restarted. Or the end of another program's
+    // scan was missed; a scanning controller refuses parameters, which does not disturb it.
     if phase == .scanning {
       start(at: now)
     } else if let parameters = setup.parameters {

@@ -2,11 +2,8 @@
 struct ScanOwnership: Sendable {
   /// A way to end the scan of a process that is gone.
   enum Takeover: Hashable, Sendable {
-    /// Start with the same commands as before.
     case sameCommands
-    /// Start with the commands of the other set.
     case otherCommands
-    /// Neither set helped.
     case impossible
   }
 
@@ -27,7 +24,6 @@ struct ScanOwnership: Sendable {
   /// Records that the controller accepted our start while another program's scan runs.
   mutating func startedTwice() { mayBeOurs = true }
 
-  /// Treats the scan that runs as ours.
   mutating func adopt() { (isOurs, mayBeOurs) = (true, true) }
 
   /// Records that the scan that runs is not ours, or no longer ours to end.
@@ -47,8 +43,7 @@ struct ScanOwnership: Sendable {
 
   /// Takes over the scan of a process that is gone, and returns the commands to use.
   ///
-  /// If the same commands do not help, the controller received those of the other set, and accepts
-  /// no others until its reset.
+  /// If the same commands do not help, the controller scans by the other set until its reset.
   mutating func takeOver() -> Takeover {
     takeovers += 1
     guard takeovers <= 2 else {

@@ -26,10 +26,8 @@ struct ScanSetup: Sendable {
     return commandSet.set(wanted)
   }
 
-  /// The command that switches the scan off; `nil` before the controller was queried.
   var off: HCICommand? { commandSet?.enable(false) }
 
-  /// The command that switches the scan on; `nil` before the controller was queried.
   var on: HCICommand? { commandSet?.enable(true) }
 
   /// Returns the commands that start the scan or query the controller; none without demand.
@@ -43,7 +41,6 @@ struct ScanSetup: Sendable {
       + [commandSet.set(parameters), commandSet.enable(true)]
   }
 
-  /// Returns whether a command switches the scan on or off.
   func isSwitch(_ command: HCICommand) -> Bool { command.opcode == commandSet?.enableOpcode }
 
   /// Returns the step of a command in the controller's set; `nil` for another command.
