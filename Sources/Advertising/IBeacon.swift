@@ -48,7 +48,7 @@ extension IBeacon {
   }
 
   /// Reads manufacturer-specific data of 25 bytes, or 26: other receivers accept an appended byte,
-  /// so a kiosk should see such a beacon. Any other length, also in the length byte, is malformed.
+  /// so a kiosk should see such a beacon. Any other length or length byte is malformed.
   @inlinable @inline(__always)
   package static func read(manufacturerData data: RawSpan) -> Reading {
     unsafe read(data, from: 0, count: data.byteCount)

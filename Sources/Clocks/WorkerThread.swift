@@ -18,7 +18,7 @@ package final class WorkerThread: Sendable {
 
   package var isStopping: Bool { state.withLock { $0.isStopping } }
 
-  /// Starts the thread, unless it was started or asked to stop; returns `false` if none can start.
+  /// Starts the thread, unless it was started or asked to stop; returns `false` on failure.
   package func start(_ body: @escaping @Sendable () -> Void) -> Bool {
     let isFirst = state.withLock { state in
       defer { state.isStarted = true }

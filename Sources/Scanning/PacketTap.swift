@@ -1,6 +1,7 @@
 public import Advertising
 
-/// A function that receives every HCI packet in the order of time. It must be quick, and copy data.
+/// A function that receives every HCI packet in the order of time, for recording. It must be quick,
+/// and copy what it keeps.
 ///
 /// - Parameters:
 ///   - packet: The packet, with its H4 packet type in front.

@@ -12,7 +12,7 @@ public struct Sighting: Hashable, Sendable, Codable, BitwiseCopyable {
   public var beacon: BeaconIdentity
   /// The signal strength at 1 m that the frame states, in dBm, as received.
   public var measuredPower: Int8
-  /// The received signal strength in dBm. With `nil`, not measured, it never counts for distance.
+  /// The received signal strength in dBm; `nil` if not measured, which counts only for presence.
   public var rssi: Int8?
   /// The kind of ``address``.
   public var addressType: AddressType

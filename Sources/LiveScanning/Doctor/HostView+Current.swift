@@ -41,7 +41,8 @@ extension HostView {
     }
   }
 
-  /// Whether Docker or Podman left a mark, or the process namespace is not the kernel's first one.
+  /// Whether Docker or Podman left a mark, or this is not the first process namespace, whose number
+  /// is fixed in the kernel.
   private static var isContainer: Bool {
     exists("/.dockerenv") || exists(podmanMark)
       || linkTarget(of: "/proc/self/ns/pid").map { $0 != "pid:[4026531836]" } ?? false

@@ -4,7 +4,8 @@ import Scanning
 import Synchronization
 
 /// A switch that turns an adapter on in the background, because that can take seconds: at once if
-/// it was found off, came back or was unblocked; ever later if somebody switched it off.
+/// it was found off, came back or was unblocked; after ten seconds, then ever later, if somebody
+/// switched it off.
 struct PowerSwitch {
   private var backoff = Backoff.quick
   /// The growing wait after each time that a person switched the adapter off.
