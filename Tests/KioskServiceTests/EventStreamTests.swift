@@ -10,21 +10,32 @@ import Testing
 
 @testable import KioskService
 
-/// What a client of the event stream has read.
+/// The messages that a client of the event stream has read.
 private final class Reading: Sendable {
-  private let text = Mutex("")
+  private struct State {
+    var rest = ""
+    var messages: [(name: String, id: String?)] = []
+  }
 
-  func append(_ new: String) { text.withLock { $0 += new } }
+  private let state = Mutex(State())
 
   /// The whole messages: their names and identifiers.
-  var messages: [(name: String, id: String?)] {
-    text.withLock { $0 }.components(separatedBy: "\n\n").dropLast().compactMap { message in
-      var (name, id): (String?, String?)
-      for line in message.split(separator: "\n") {
-        if line.hasPrefix("event: ") { name = String(line.dropFirst(7)) }
-        if line.hasPrefix("id: ") { id = String(line.dropFirst(4)) }
+  var messages: [(name: String, id: String?)] { state.withLock { $0.messages } }
+
+  /// Reads each message once: who waits looks at them again and again.
+  func append(_ text: String) {
+    state.withLock { state in
+      var parts = (state.rest + text).components(separatedBy: "\n\n")
+      state.rest = parts.removeLast()
+      for part in parts {
+        var name: String?
+        var id: String?
+        for line in part.split(separator: "\n") {
+          if line.hasPrefix("event: ") { name = String(line.dropFirst(7)) }
+          if line.hasPrefix("id: ") { id = String(line.dropFirst(4)) }
+        }
+        if let name { state.messages.append((name, id)) }
       }
-      return name.map { ($0, id) }
     }
   }
 }

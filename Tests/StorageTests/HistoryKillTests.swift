@@ -27,7 +27,7 @@ import Testing
       // Every fourth is killed while it starts.
       let isEarly = random.next() % 4 == 0
       let length = Int(random.next() % 5000)
-      if !isEarly { try eventually { try lines(scratch).joined().utf8.count > 1 + length } }
+      if !isEarly { eventually { logSize(scratch) > length } }
       usleep(UInt32(random.next() % 20000))
       run.kill()
       #expect(run.remainingOutput.isEmpty)
@@ -97,7 +97,7 @@ import Testing
       let run = try ChildRun(
         "storage-torture", [scratch["disk/h"], scratch["log"], "1", "history"], syncs: "copy",
         in: scratch)
-      try eventually { try lines(scratch).joined().utf8.count > length }
+      eventually { logSize(scratch) > length }
       run.kill()
       let names = (try? scratch.bytes("copy/names")) ?? []
       for line in String(decoding: names, as: UTF8.self).split(separator: "\n") {
@@ -131,10 +131,6 @@ import Testing
 
   /// The whole lines of a run's log.
   private func lines(_ scratch: Scratch) throws -> [String] {
-    try scratch.bytes("log").split(separator: UInt8(ascii: "\n")).compactMap { line in
-      let rest = line.suffix(from: line.lastIndex(of: 0).map { $0 + 1 } ?? line.startIndex)
-      guard rest.first == UInt8(ascii: "#") else { return nil }
-      return String(decoding: rest.dropFirst(), as: UTF8.self)
-    }
+    wholeLines(of: try scratch.bytes("log"))
   }
 }

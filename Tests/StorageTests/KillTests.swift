@@ -23,7 +23,7 @@ import Testing
       // Every fourth is killed while it starts.
       let isEarly = random.next() % 4 == 0
       let length = Int(random.next() % 2000)
-      if !isEarly { try eventually { try log(scratch).utf8.count > 1 + length } }
+      if !isEarly { eventually { logSize(scratch) > length } }
       usleep(UInt32(random.next() % 20000))
       run.kill()
       text += try "begin \(life)\n" + log(scratch) + "K\(position(scratch))\n"
@@ -61,12 +61,7 @@ import Testing
   /// The whole lines of a run's log. The kill cut others off: those lack their `#`, or their end, in which
   /// case another thread's line follows the zeros.
   private func log(_ scratch: Scratch) throws -> String {
-    try scratch.bytes("log").split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: true)
-      .compactMap { line in
-        let rest = line.suffix(from: line.lastIndex(of: 0).map { $0 + 1 } ?? line.startIndex)
-        guard rest.first == UInt8(ascii: "#") else { return nil }
-        return String(decoding: rest.dropFirst(), as: UTF8.self) + "\n"
-      }.joined()
+    wholeLines(of: try scratch.bytes("log")).map { $0 + "\n" }.joined()
   }
 
   /// The reader of the log notices what is wrong.

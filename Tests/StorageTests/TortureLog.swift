@@ -1,3 +1,5 @@
+import SystemPackage
+import TestSupport
 import Testing
 
 /// What the log of killed runs says, compared with what each next run found.
@@ -147,4 +149,30 @@ struct TortureLog {
 
   /// Events that still wait at the end.
   var left: Int { waiting.count }
+}
+
+/// The whole lines of a run's log. A kill cuts others off: those lack their `#`, or their end, in which case another
+/// thread's line follows the zeros.
+func wholeLines(of log: [UInt8]) -> [String] {
+  var lines: [String] = []
+  var start: Int?
+  for (place, byte) in log.enumerated() {
+    switch byte {
+    case UInt8(ascii: "\n"):
+      if let start { lines.append(String(decoding: log[start..<place], as: UTF8.self)) }
+      start = nil
+    case UInt8(ascii: "#") where start == nil:
+      let before = place == 0 ? 0 : log[place - 1]
+      if before == 0 || before == UInt8(ascii: "\n") { start = place + 1 }
+    case 0: start = nil
+    default: break
+    }
+  }
+  if let start { lines.append(String(decoding: log[start...], as: UTF8.self)) }
+  return lines
+}
+
+/// The bytes of a run's log so far: nothing is read, however long it is.
+func logSize(_ scratch: Scratch) -> Int64 {
+  (try? FilePath(scratch["log"]).stat().size) ?? 0
 }
