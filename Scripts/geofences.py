@@ -14,7 +14,7 @@ The error of a fix is the radius of 68 %, the stated or the true one, whichever 
   the true path lies beyond the boundary by more than twice the error (three times for cells and Wi-Fi; once for logs,
   which have no other truth) without interruption, either for 100 m of the way (or ten errors, where that is more) and three fixes
   (16, of a source with more than 2 s between them), or for 120 fixes and 20 minutes (or five times the time in
-  which the errors change, where that is more);
+  which the errors change, where that is more); a reflection and the half minute after it do not count;
 - false if the true path was at no time on that side since what was reported last for this circle, nor in the
   five seconds after.
 
@@ -57,6 +57,8 @@ class Run:
     origin: tuple[float, float] = (52.5, 13.4)
     # How many errors beyond the boundary is beyond doubt.
     margin: float = 2
+    # The seconds of reflections, and the half minute after each: no crossing is promised by them.
+    reflected: numpy.ndarray | None = None
 
     def keep(self, kept: numpy.ndarray) -> None:
         self.times, self.places, self.accuracy = self.times[kept], self.places[kept], self.accuracy[kept]
@@ -144,12 +146,14 @@ def city(random: Random) -> Run:
 def multipath(random: Random) -> Run:
     """A drive in a city, in which the fixes jump aside for some seconds behind each house."""
     run = city(random)
-    index = 0
+    index, reflected = 0, numpy.zeros(len(run.truth), dtype=bool)
     while (index := index + int(random.exponential(90))) < len(run.times):
         end = index + int(random.uniform(3, 20))
         run.places[index:end] += random.uniform(20, 80) * direction(random)
         run.error[index:end] = 80
+        reflected[index:end + 30] = True
         index = end
+    run.reflected = reflected
     return run
 
 
@@ -326,6 +330,8 @@ def required(run: Run, outside: numpy.ndarray, way: numpy.ndarray) -> list[tuple
     interval = float(numpy.median(numpy.diff(run.times)))
     age = numpy.arange(len(side)) - run.times[numpy.searchsorted(run.times, numpy.arange(len(side)), side="right") - 1]
     counted = age <= 3 * interval
+    if run.reflected is not None:
+        counted &= ~run.reflected
     way = numpy.concatenate([[0], numpy.cumsum(numpy.diff(way) * counted[1:])])
     lasted = numpy.cumsum(counted)
     needed = max(1200, 5 * run.correlation)
@@ -337,6 +343,7 @@ def required(run: Run, outside: numpy.ndarray, way: numpy.ndarray) -> list[tuple
         if here in (0, state):
             continue
         fixes = run.times[(run.times >= start) & (run.times < end)]
+        fixes = fixes[counted[fixes]]
         moved = int(numpy.searchsorted(way, way[start] + max(100, 10 * run.error[start])))
         sure = end
         if len(fixes) >= few:

@@ -4,6 +4,8 @@
 #   Scripts/sanitize.sh [thread] [address]      both, if none is named; twenty minutes
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# See Package.swift: the arithmetic takes a fifth of its time where it is optimized.
+export OPTIMIZED_TEST_BUILD=1
 
 state=$(mktemp -d)
 trap 'rm -rf "$state"' EXIT
@@ -11,7 +13,7 @@ kinds=("$@")
 [[ ${#kinds[@]} -gt 0 ]] || kinds=(thread address)
 for kind in "${kinds[@]}"; do
   preload=
-  options=(--sanitize="$kind" --scratch-path ".build/$kind")
+  options=(--sanitize="$kind" --scratch-path ".build/$kind" --disable-xctest)
   case $kind in
     thread)
       # What the libraries synchronize is reported as a race without it.

@@ -21,9 +21,10 @@ struct JitterTest: Sendable {
   private static let limits = (least: -20.0, greatest: 6.0)
   /// The seconds for which a path survives fixes that jump off it, such as reflections at a house.
   private static let reflection = 20.0
-  /// The conditions of a departure from rest, below a speed in m/s: these fixes and seconds on a
-  /// new path, at this speed. Reflections affect a receiver that moves, or lead nowhere.
-  private static let start = (rest: 1.0, fixes: 3, seconds: 3.0, speed: 2.0)
+  /// The conditions of a departure: these fixes and seconds on a new path, at this speed in m/s,
+  /// from rest (a path slower than `rest`) or with a velocity that differs by `change`. A reflection
+  /// of a receiver that moves keeps its velocity; one of a receiver that rests leads nowhere.
+  private static let start = (rest: 1.0, fixes: 3, seconds: 3.0, speed: 2.0, change: 3.0)
   /// The gap in seconds after which the test starts again.
   private static let longestGap = 300.0
 
@@ -39,7 +40,7 @@ struct JitterTest: Sendable {
   /// The speed of the path, in meters per second.
   var speed: Double { steady.speed }
   private var steady = Filter(.steady)
-  /// The path of the fixes that jump off a rest.
+  /// The path of the fixes that jump off the steady one.
   private var departure: (path: Filter, began: MonotonicTime, fixes: Int)?
   private var jitters = (0..<8).map { Filter(.jitter(seconds: durations[$0])) }
 
@@ -86,7 +87,7 @@ struct JitterTest: Sendable {
     return ratios
   }
 
-  /// Adds a fix that jumps off the steady path to that of a departure from rest. If the departure
+  /// Adds a fix that jumps off the steady path to that of a departure from it. If the departure
   /// becomes the steady path, returns the logarithm of the fix's likelihood on it.
   private mutating func depart(
     _ vector: SIMD3<Double>, at time: MonotonicTime, _ deviation: Double, after seconds: Double,
@@ -98,14 +99,15 @@ struct JitterTest: Sendable {
       return (path, time, 0)
     }
     guard var departure else {
-      if rested { self.departure = began() }
+      self.departure = began()
       return nil
     }
     let (likelihood, isJump) = departure.path.add(vector, deviation: deviation, after: seconds)
     departure.fixes += 1
     self.departure = isJump ? began() : departure
     guard !isJump, departure.fixes >= Self.start.fixes, departure.path.speed >= Self.start.speed,
-      time.seconds(since: departure.began) >= Self.start.seconds
+      time.seconds(since: departure.began) >= Self.start.seconds,
+      rested || departure.path.differs(from: steady, by: Self.start.change)
     else { return nil }
     steady = departure.path
     return likelihood
@@ -127,7 +129,16 @@ private struct Filter: Sendable {
   private var second = SIMD3<Double>.zero
   private var variances = (place: 0.0, both: 0.0, second: 0.0)
 
+  /// The standard deviation of a reflection along each axis, in meters.
+  private static let reflection = 50.0
+
   init(_ model: Model) { self.model = model }
+
+  /// Returns whether the velocities of two steady paths differ by a number of meters per second.
+  func differs(from other: Filter, by speed: Double) -> Bool {
+    let change = second - other.second
+    return (change * change).sum() >= speed * speed
+  }
 
   var speed: Double { (second * second).sum().squareRoot() }
 
@@ -159,13 +170,16 @@ private struct Filter: Sendable {
     }
     let surprise = vector - expected
     let squared = (surprise * surprise).sum()
-    let likelihood = -Double.log(variance) - squared / (2 * variance)
+    var likelihood = -Double.log(variance) - squared / (2 * variance)
     guard squared < 16 * variance else {
       if case .jitter = model {
         place += surprise
       } else {
         // It may be a turn.
         variances.second += 3 + 0.03 * speed * speed
+        // Or one fix in fifty is a reflection: one must not outweigh all fixes before it.
+        let wide = variance + Self.reflection * Self.reflection
+        likelihood = max(likelihood, -Double.log(50 * wide) - squared / (2 * wide))
       }
       return (likelihood, true)
     }
