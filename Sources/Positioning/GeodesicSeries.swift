@@ -54,11 +54,6 @@ struct Angle {
     cos = max(cos, Self.tiny)
   }
 
-  /// Creates the equatorial azimuth of the line with an azimuth at a reduced latitude (5, 10).
-  init(azimuth alpha: Angle, at beta: Angle) {
-    self.init(sin: alpha.sin * beta.cos, cos: .hypot(alpha.cos, alpha.sin * beta.sin))
-  }
-
   var normalized: Angle {
     let radius = Double.hypot(sin, cos)
     return Angle(sin: sin / radius, cos: cos / radius)
@@ -68,24 +63,6 @@ struct Angle {
   var upward: Angle { Angle(sin: max(0, sin) + 0, cos: cos) }
 
   var radians: Double { .atan2(y: sin, x: cos) }
-
-  /// The angle in degrees from −180 to 180, exact at each multiple of 90.
-  var degrees: Double {
-    if abs(sin) > abs(cos) {
-      let fromPole = Double.atan2(y: cos, x: abs(sin)) * 180 / .pi
-      return sin < 0 ? fromPole - 90 : 90 - fromPole
-    }
-    let angle = Double.atan2(y: abs(sin), x: abs(cos)) * 180 / .pi
-    let folded = cos < 0 ? 180 - angle : angle
-    return sin < 0 ? -folded : folded
-  }
-
-  /// The angle in degrees, in 0..<360.
-  var azimuth: Double {
-    let degrees = degrees
-    let turned = degrees < 0 ? degrees + 360 : degrees
-    return turned == 360 ? 0 : turned
-  }
 
   static func + (left: Angle, right: Angle) -> Angle {
     Angle(
@@ -113,7 +90,7 @@ struct Integral {
   }
 
   /// Returns Σ Cₗ sin 2lσ, by Clenshaw's summation.
-  func waves(_ sigma: Angle) -> Double {
+  private func waves(_ sigma: Angle) -> Double {
     let factor = 2 * (sigma.cos - sigma.sin) * (sigma.cos + sigma.sin)
     var (sum, last) = (0.0, 0.0)
     for index in stride(from: 5, through: 0, by: -1) {
@@ -122,10 +99,8 @@ struct Integral {
     return 2 * sigma.sin * sigma.cos * sum
   }
 
-  /// Returns the series parameter ε for the azimuth at the equator (9, 16).
-  static func epsilon(_ alpha0: Angle) -> Double { epsilon(sine: alpha0.cos) }
-
-  /// Returns ε for the sine of the greatest reduced latitude of the line.
+  /// Returns the series parameter ε for the sine of the greatest reduced latitude of the line (9,
+  /// 16).
   static func epsilon(sine: Double) -> Double {
     let k2 = Ellipsoid.ePrime2 * sine * sine
     return k2 / (2 * (1 + (1 + k2).squareRoot()) + k2)
@@ -143,20 +118,6 @@ struct Integral {
       -5 / 512 + e2 * 3 / 512,
       -7 / 1280,
       -7 / 2048)
-  }
-
-  /// The reverse of I₁: the arc from the length (21).
-  static func arc(_ e: Double) -> Integral {
-    let e2 = e * e
-    return Integral(
-      mean: 1,
-      e,
-      1 / 2 - e2 * (9 / 32 - e2 * 205 / 1536),
-      5 / 16 - e2 * (37 / 96 - e2 * 1335 / 4096),
-      29 / 96 - e2 * 75 / 128,
-      539 / 1536 - e2 * 2391 / 2560,
-      3467 / 7680,
-      38081 / 61440)
   }
 
   /// I₂, which with I₁ gives the reduced length (40–43).

@@ -1,5 +1,6 @@
 import Positioning
 import Scanning
+import TestSupport
 import Testing
 
 @testable import ServiceCore

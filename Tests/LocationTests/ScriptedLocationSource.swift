@@ -1,6 +1,7 @@
 import Positioning
 import Scanning
 import Synchronization
+import TestSupport
 
 /// A location source that delivers what a script says, one value at a call, as a recording.
 final class ScriptedLocationSource: LocationSource {

@@ -1,177 +1,86 @@
 internal import RealModule
 
-/// The shortest line between two places on the WGS 84 ellipsoid.
-///
-/// The method is C. F. F. Karney, "Algorithms for geodesics", Journal of Geodesy 87, 43–55, 2013
-/// (<https://doi.org/10.1007/s00190-012-0578-z>), with the series to the sixth order; numbers in
-/// parentheses are the paper's equations. It is valid for every pair of places, and agrees with
-/// GeographicLib's lengths within 0.1 µm. Neither problem allocates memory.
-package struct Geodesic: Hashable, Sendable, BitwiseCopyable {
-  package let start: Coordinate
-  package let end: Coordinate
-  /// The length in meters; negative only if ``direct(from:toward:meters:)`` received such a length.
-  package let meters: Double
-  /// The direction at the start, in degrees clockwise from true north, in 0..<360. At a pole, north
-  /// is along the meridian of the place's longitude.
-  package let startAzimuth: Double
-  /// The forward direction at the end, in the same form.
-  package let endAzimuth: Double
-
-  /// Returns the shortest line from one place to another: the inverse problem (sections 4 and 5).
+extension Coordinate {
+  /// Returns the length in meters of the shortest line to another place on the WGS 84 ellipsoid.
   ///
-  /// Both azimuths are 0 if the places coincide. Of several shortest lines, it returns one.
-  package static func inverse(from start: Coordinate, to end: Coordinate) -> Geodesic {
-    let isOnePole = abs(start.latitude) == 90 && start.latitude == end.latitude
-    guard start != end, !isOnePole else { return Geodesic(nowhereFrom: start, to: end) }
+  /// The method is C. F. F. Karney, "Algorithms for geodesics", Journal of Geodesy 87, 43–55, 2013
+  /// (<https://doi.org/10.1007/s00190-012-0578-z>), with the series to the sixth order; numbers in
+  /// parentheses are the paper's equations. It is valid for every pair of places, agrees with
+  /// GeographicLib's lengths within 0.1 µm, and does not allocate memory.
+  package func distance(to other: Coordinate) -> Double {
+    let isOnePole = abs(latitude) == 90 && latitude == other.latitude
+    guard self != other, !isOnePole else { return 0 }
+    var problem = InverseProblem(from: self, to: other)
+    return problem.solve()
+  }
+}
 
+/// The inverse problem (sections 4 and 5) for a first place south of the equator, and no closer to
+/// it than the second, which lies east of the first or on its meridian.
+private struct InverseProblem {
+  /// The reduced latitudes.
+  private let beta1: Angle
+  private var beta2: Angle
+  /// The difference of the longitudes, and its supplement to half a turn, in radians.
+  private let longitude: Angle
+  private let radians: Double
+  private let supplement: Double
+  /// The azimuths of the line at its ends.
+  private var alpha1: Angle
+  private var alpha2 = Angle(sin: 0, cos: 1)
+
+  private static var ulp: Double { Double.ulpOfOne }
+
+  init(from start: Coordinate, to end: Coordinate) {
     // The difference of the longitudes, from 0 to 180, and its rounding error.
     let sum = end.longitude - start.longitude
     let back = sum - end.longitude
     let lost = (end.longitude - (sum - back)) - (start.longitude + back)
     let turned = sum.remainder(dividingBy: 360)
-    let isWestward =
-      switch abs(turned) {
-      case 0: lost < 0
-      case 180: lost > 0
-      default: turned < 0
+    let degrees = abs(turned)
+    let rest =
+      switch degrees {
+      case 0: abs(lost)
+      case 180: -abs(lost)
+      default: turned < 0 ? -lost : lost
       }
-    let eastward: Double = isWestward ? -1 : 1
-    let (longitude, rest) = (abs(turned), eastward * lost)
+    longitude = Angle(degrees: degrees, and: rest)
+    radians = (degrees + rest) * .pi / 180
+    supplement = (180 - degrees - rest) * .pi / 180
+    alpha1 = longitude
 
     // The first place is the one farther from the equator, and lies south of it (44).
     let isSwapped = abs(start.latitude) < abs(end.latitude)
-    let (first, second) =
-      isSwapped ? (end.latitude, start.latitude) : (start.latitude, end.latitude)
+    let first = isSwapped ? end.latitude : start.latitude
+    let second = isSwapped ? start.latitude : end.latitude
     let northward: Double = first > 0 ? -1 : 1
-    var problem = InverseProblem(
-      first: Angle(reducedLatitude: northward * first),
-      second: Angle(reducedLatitude: northward * second),
-      longitude: Angle(degrees: longitude, and: rest), radians: (longitude + rest) * .pi / 180,
-      supplement: (180 - longitude - rest) * .pi / 180)
-    let meters = problem.solve()
-    func azimuth(_ angle: Angle) -> Double {
-      Angle(sin: angle.sin * eastward, cos: angle.cos * northward * (isSwapped ? -1 : 1)).azimuth
-    }
-    let (alpha1, alpha2) = (problem.alpha1, problem.alpha2)
-    return Geodesic(
-      start: start, end: end, meters: meters, startAzimuth: azimuth(isSwapped ? alpha2 : alpha1),
-      endAzimuth: azimuth(isSwapped ? alpha1 : alpha2))
-  }
-
-  /// Returns the line from a place with an azimuth in degrees and a length in meters: the direct
-  /// problem (section 2). If one of them is not finite, the line ends at its start.
-  package static func direct(
-    from start: Coordinate, toward azimuth: Double, meters: Double
-  ) -> Geodesic {
-    guard azimuth.isFinite, meters.isFinite else { return Geodesic(nowhereFrom: start, to: start) }
-    let alpha1 = Angle(degrees: azimuth)
-    let beta1 = Angle(reducedLatitude: start.latitude)
-    let alpha0 = Angle(azimuth: alpha1, at: beta1)
-    let omega1 = Angle(
-      sin: alpha0.sin * beta1.sin,
-      cos: beta1.sin == 0 && alpha1.cos == 0 ? 1 : alpha1.cos * beta1.cos)
-    let sigma1 = Angle(sin: beta1.sin, cos: omega1.cos).normalized
-    let epsilon = Integral.epsilon(alpha0)
-    // From the length to the arc on the auxiliary sphere (20).
-    let length = Integral.length(epsilon)
-    let shift = length.waves(sigma1)
-    let tau12 = meters / (Ellipsoid.b * length.mean)
-    let tau2 = sigma1 + Angle(radians: shift) + Angle(radians: tau12)
-    let sigma12 = tau12 + Integral.arc(epsilon).waves(tau2) + shift
-    var sigma2 = sigma1 + Angle(radians: sigma12)
-    if alpha0.sin == 0 && sigma2.cos == 0 { sigma2.cos = Angle.tiny }
-    let omega12 = Angle(sin: alpha0.sin * sigma2.sin, cos: sigma2.cos) - omega1
-    let longitude = Integral.longitude(epsilon)(from: sigma1, to: sigma2, arc: sigma12)
-    let lambda12 = omega12.radians - Ellipsoid.f * alpha0.sin * longitude  // (8)
-    let latitude = Angle(
-      sin: alpha0.cos * sigma2.sin,
-      cos: (1 - Ellipsoid.f) * Double.hypot(alpha0.sin, alpha0.cos * sigma2.cos))
-    let end = Coordinate(
-      latitude: latitude.degrees, longitude: start.longitude + lambda12 * 180 / .pi)
-    return Geodesic(
-      start: start, end: end ?? start, meters: meters, startAzimuth: alpha1.azimuth,
-      endAzimuth: Angle(sin: alpha0.sin, cos: alpha0.cos * sigma2.cos).azimuth)
-  }
-
-  private init(
-    start: Coordinate, end: Coordinate, meters: Double, startAzimuth: Double, endAzimuth: Double
-  ) {
-    self.start = start
-    self.end = end
-    self.meters = meters
-    self.startAzimuth = startAzimuth
-    self.endAzimuth = endAzimuth
-  }
-
-  private init(nowhereFrom start: Coordinate, to end: Coordinate) {
-    self.init(start: start, end: end, meters: 0, startAzimuth: 0, endAzimuth: 0)
-  }
-}
-
-extension Coordinate {
-  /// Returns the length in meters of the shortest line to another place on the ellipsoid.
-  package func distance(to other: Coordinate) -> Double {
-    Geodesic.inverse(from: self, to: other).meters
-  }
-
-  /// Returns the place at a distance in meters, in degrees clockwise from true north. If one of
-  /// them is not finite, returns the same place.
-  package func moved(_ meters: Double, toward azimuth: Double) -> Coordinate {
-    Geodesic.direct(from: self, toward: azimuth, meters: meters).end
-  }
-}
-
-/// The inverse problem for a first place south of the equator, and no closer to it than the second,
-/// which lies east of the first or on its meridian.
-private struct InverseProblem {
-  /// The reduced latitudes.
-  private let beta1: Angle
-  private let beta2: Angle
-  /// The difference of the longitudes, and its supplement to half a turn, in radians.
-  private let longitude: Angle
-  private let radians: Double
-  private let supplement: Double
-  /// The azimuths, which ``solve()`` finds.
-  private(set) var alpha1: Angle
-  private(set) var alpha2 = Angle(sin: 0, cos: 1)
-
-  private static var ulp: Double { Double.ulpOfOne }
-
-  init(
-    first beta1: Angle, second beta2: Angle, longitude: Angle, radians: Double, supplement: Double
-  ) {
-    var beta2 = beta2
+    beta1 = Angle(reducedLatitude: northward * first)
+    beta2 = Angle(reducedLatitude: northward * second)
     // Equal cosines (sines) mean equal latitudes, also after rounding.
     if beta1.cos < -beta1.sin {
       if beta2.cos == beta1.cos { beta2.sin = beta2.sin < 0 ? beta1.sin : -beta1.sin }
     } else if abs(beta2.sin) == -beta1.sin {
       beta2.cos = beta1.cos
     }
-    (self.beta1, self.beta2, self.longitude) = (beta1, beta2, longitude)
-    (self.radians, self.supplement) = (radians, supplement)
-    alpha1 = longitude
   }
 
-  /// Finds the azimuths, and returns the distance in meters.
+  /// Returns the distance in meters.
   mutating func solve() -> Double { alongMeridian() ?? alongEquator() ?? acrossShort() ?? across() }
 
   /// Returns the length of a line along a meridian or over a pole, which heads for the second
   /// longitude and arrives northward. It is the shortest unless a point on it is conjugate to the
   /// first, which makes its reduced length negative.
-  private mutating func alongMeridian() -> Double? {
+  private func alongMeridian() -> Double? {
     guard beta1.cos == Angle.tiny || longitude.sin == 0 else { return nil }
-    (alpha1, alpha2) = (longitude, Angle(sin: 0, cos: 1))
     let line = Line(
-      sigma1: Angle(sin: beta1.sin, cos: alpha1.cos * beta1.cos), sigma2: beta2,
+      sigma1: Angle(sin: beta1.sin, cos: longitude.cos * beta1.cos), sigma2: beta2,
       epsilon: Ellipsoid.n)
     guard line.arc < Self.ulp.squareRoot() || reducedLength(line) >= 0 else { return nil }
     return line.meters
   }
 
-  private mutating func alongEquator() -> Double? {
+  private func alongEquator() -> Double? {
     guard beta1.sin == 0, supplement >= Ellipsoid.f * .pi else { return nil }
-    alpha1 = Angle(sin: 1, cos: 0)
-    alpha2 = alpha1
     return Ellipsoid.a * radians
   }
 
@@ -198,15 +107,7 @@ private struct InverseProblem {
       cos: beta1.sin * beta2.sin + beta1.cos * beta2.cos * omega.cos)
     // A tenth of the arc whose square times the flattening is the rounding error.
     let shortArc = 0.1 * (Self.ulp / (Ellipsoid.f / 2)).squareRoot()
-    if isShort && sigma.sin < shortArc {
-      let rise =
-        omega.cos >= 0 ? omega.sin * omega.sin / (1 + omega.cos) : 1 - omega.cos
-      alpha2 =
-        Angle(sin: beta1.cos * omega.sin, cos: difference.sin - beta1.cos * beta2.sin * rise)
-        .normalized
-      alpha1 = alpha1.normalized
-      return Ellipsoid.b * scale * sigma.radians
-    }
+    if isShort && sigma.sin < shortArc { return Ellipsoid.b * scale * sigma.radians }
     if sigma.cos < 0 && sigma.sin < 6 * Ellipsoid.n * .pi * beta1.cos * beta1.cos {
       startNearlyAntipodal(sum: sum)
     }
@@ -298,7 +199,9 @@ private struct InverseProblem {
   private mutating func lineOfAzimuth() -> (line: Line, miss: Double) {
     // An equatorial line is not determined by its azimuth: treat it as slightly southward.
     if beta1.sin == 0 && alpha1.cos == 0 { alpha1.cos = -Angle.tiny }
-    let alpha0 = Angle(azimuth: alpha1, at: beta1)
+    // The azimuth at the equator (5, 10).
+    let alpha0 = Angle(
+      sin: alpha1.sin * beta1.cos, cos: .hypot(alpha1.cos, alpha1.sin * beta1.sin))
     let isOneLatitude = beta2.cos == beta1.cos
     alpha2.sin = isOneLatitude ? alpha1.sin : alpha0.sin / beta2.cos
     if isOneLatitude && abs(beta2.sin) == -beta1.sin {
@@ -316,7 +219,7 @@ private struct InverseProblem {
     let line = Line(
       sigma1: Angle(sin: beta1.sin, cos: omega1.cos).normalized,
       sigma2: Angle(sin: beta2.sin, cos: omega2.cos).normalized,
-      epsilon: Integral.epsilon(alpha0))
+      epsilon: Integral.epsilon(sine: alpha0.cos))
     let longitude = Integral.longitude(line.epsilon)(
       from: line.sigma1, to: line.sigma2, arc: line.arc)
     let omega12 = (omega2 - omega1).upward
@@ -355,7 +258,9 @@ private struct InverseProblem {
     var arc: Double
 
     init(sigma1: Angle, sigma2: Angle, epsilon: Double) {
-      (self.sigma1, self.sigma2, self.epsilon) = (sigma1, sigma2, epsilon)
+      self.sigma1 = sigma1
+      self.sigma2 = sigma2
+      self.epsilon = epsilon
       arc = (sigma2 - sigma1).upward.radians
     }
 
