@@ -29,15 +29,10 @@ internal import HeapModule
 /// circle: not determined, or with fixes on the other side. The distance to an approached circle
 /// halves from look to look, so D meters cost about log₂(D / 180 m) looks.
 ///
-/// Memory is bounded by ``Configuration/maximumRegions`` (about 500 bytes each).
+/// Memory is bounded by ``maximumRegions`` (about 500 bytes each).
 package struct GeofenceMonitor: Sendable {
-  package struct Configuration: Sendable {
-    /// The most circles at once.
-    package var maximumRegions = 16384
-
-    package init() {}
-  }
-
+  /// The most circles at once.
+  package static let maximumRegions = 16384
   /// The age of a fix without loss of accuracy, in seconds.
   private static let freeAge = 2.0
   /// The best accuracy that is believed, in meters: receivers do not know their whole error.
@@ -47,11 +42,6 @@ package struct GeofenceMonitor: Sendable {
   /// The least such wait for a crossing, in seconds: longer than most tunnels take.
   private static let silence = 300.0
 
-  package let configuration: Configuration
-  /// The number of ignored fixes that were not later than the latest.
-  package private(set) var lateFixes = 0
-  /// The number of ignored fixes whose accuracy was not valid.
-  package private(set) var invalidFixes = 0
   /// The number of looks at circles, each with one geodesic.
   package private(set) var looks = 0
 
@@ -100,12 +90,7 @@ package struct GeofenceMonitor: Sendable {
   private var last: (time: MonotonicTime, place: Coordinate, accuracy: Double, interval: Double)?
   private var deadline: MonotonicTime?
 
-  package init(_ configuration: Configuration = Configuration()) {
-    self.configuration = configuration
-  }
-
-  /// The identifiers of the circles, sorted.
-  package var identifiers: [String] { places.keys.sorted() }
+  package init() {}
 
   // MARK: Circles
 
@@ -117,15 +102,16 @@ package struct GeofenceMonitor: Sendable {
   package mutating func add(
     _ region: CircularRegion, assuming state: GeofenceState = .unknown
   ) throws(GeofenceError) {
-    if places[region.identifier] == nil, places.count >= configuration.maximumRegions {
-      throw .tooMany(limit: configuration.maximumRegions)
+    if places[region.identifier] == nil, places.count >= Self.maximumRegions {
+      throw .tooMany(limit: Self.maximumRegions)
     }
     remove(region.identifier)
     serials &+= 1
     let record = Record(region: region, state: state, serial: serials)
     let place: Int32
     if let free = vacant.popLast() {
-      (place, records[Int(free)]) = (free, record)
+      place = free
+      records[Int(place)] = record
     } else {
       place = Int32(records.count)
       records.append(record)
@@ -160,26 +146,7 @@ package struct GeofenceMonitor: Sendable {
     guard let place = places[identifier] else { return nil }
     let record = records[Int(place)]
     return GeofenceStatus(
-      region: record.region, state: record.state, isDetermined: record.isDetermined,
-      since: record.since)
-  }
-
-  /// The states of all circles, by identifier: to be stored, and added again later.
-  package var statuses: [GeofenceStatus] {
-    identifiers.compactMap(status)
-  }
-
-  /// Returns the determination of a circle's current state; `nil` if there is no such circle, or
-  /// while its first determination is still to come.
-  package func requestState(of identifier: String) -> GeofenceTransition? {
-    guard let place = places[identifier], let last, let now else { return nil }
-    let record = records[Int(place)]
-    guard record.isDetermined else { return nil }
-    return GeofenceTransition(
-      change: .determined(record.state), time: now, region: identifier, previous: record.state,
-      reason: GeofenceTransition.Reason(
-        rule: .request, distanceOutside: record.region.distanceOutside(last.place),
-        accuracy: last.accuracy, dwell: 0, fixes: 0))
+      state: record.state, isDetermined: record.isDetermined, since: record.since)
   }
 
   // MARK: Fixes and time
@@ -208,17 +175,11 @@ package struct GeofenceMonitor: Sendable {
 
   /// Receives a fix, advances to its time, and returns all changes.
   ///
-  /// A fix that is not later than the latest one is ignored and counted. A fix older than the last
-  /// moment loses as much accuracy as the receiver may have moved since.
+  /// A fix that is not later than the latest one, or has no valid accuracy, is ignored. A fix older
+  /// than the last moment loses as much accuracy as the receiver may have moved since.
   package mutating func receive(_ fix: Fix) -> [GeofenceTransition] {
-    guard fix.horizontalAccuracy >= 0, fix.horizontalAccuracy < .infinity else {
-      invalidFixes += 1
-      return []
-    }
-    if let last, fix.time <= last.time {
-      lateFixes += 1
-      return []
-    }
+    guard fix.horizontalAccuracy >= 0, fix.horizontalAccuracy < .infinity else { return [] }
+    if let last, fix.time <= last.time { return [] }
     var transitions = advance(to: fix.time)
     let moment = now ?? fix.time
     let age = moment.seconds(since: fix.time)
@@ -413,9 +374,8 @@ package struct GeofenceMonitor: Sendable {
   }
 }
 
-/// The state of a circle. If stored, it restores the monitor after a restart.
-package struct GeofenceStatus: Sendable, Hashable, Codable {
-  package let region: CircularRegion
+/// The state of a circle.
+package struct GeofenceStatus: Sendable, Hashable {
   package let state: GeofenceState
   /// Whether the state was determined, not only assumed.
   package let isDetermined: Bool

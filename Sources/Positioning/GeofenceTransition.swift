@@ -14,7 +14,7 @@ package struct GeofenceTransition: Sendable, Hashable, Codable {
     case enter
     /// The receiver crossed the boundary from inside.
     case exit
-    /// The state is known for the first time since the circle was added, or was requested.
+    /// The state is known for the first time since the circle was added.
     case determined(GeofenceState)
 
     package var state: GeofenceState {
@@ -72,7 +72,7 @@ package struct GeofenceTransition: Sendable, Hashable, Codable {
     case stay
     /// The last fix lies beyond the boundary, and none came since.
     case silence
-    /// A client requested the state.
+    /// Nothing changed: the state is the one at the start.
     case request
   }
 }

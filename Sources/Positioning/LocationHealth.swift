@@ -53,12 +53,7 @@ package struct LocationHealth: SourceHealth, Codable {
     /// The daemon's answer is not understood, or refuses for another reason.
     case refused
 
-    package var isFault: Bool {
-      switch self {
-      case .receiving, .searching: false
-      case .noReceiver, .notRunning, .notAnswering, .notPermitted, .denied, .refused: true
-      }
-    }
+    package var isFault: Bool { self != .receiving && self != .searching }
   }
 
   /// Whether the system or the user denies the application its location.

@@ -10,14 +10,4 @@ package struct Visit: Hashable, Sendable, Codable {
   package var arrival: MonotonicTime?
   /// `nil` while the stay lasts.
   package var departure: MonotonicTime?
-
-  package init(
-    place: Coordinate, horizontalAccuracy: Double, arrival: MonotonicTime?,
-    departure: MonotonicTime? = nil
-  ) {
-    self.place = place
-    self.horizontalAccuracy = horizontalAccuracy
-    self.arrival = arrival
-    self.departure = departure
-  }
 }

@@ -6,14 +6,14 @@ internal import RealModule
 /// A stay is a stay point of Li et al. ("Mining user similarity based on location history", ACM GIS
 /// 2008): fixes within a distance for a time. Stays are found while they last:
 ///
-/// - **Arrival.** The latest fixes are joined to spots of ``VisitRules/spot`` seconds. A stay
-///   begins when at least four in five of the spots of ``VisitRules/minimumStay`` lie around their
+/// - **Arrival.** The latest fixes are joined to spots of 15 s. A stay
+///   begins when at least four in five of the spots of ``minimumStay`` lie around their
 ///   weighted geometric median and do not walk: most spots a minute apart differ by no more than
 ///   their accuracy, and the first third is near the last one. This excludes strolls, creeping
 ///   jams, outliers and a wait of four minutes. People who walk from shop to shop in a mall are at
 ///   one place.
-/// - **Departure.** A fix is away when it lies beyond ``VisitRules/radius`` and its own accuracy. A
-///   stay ends when at least two fixes have been away for ``VisitRules/absence`` without one that
+/// - **Departure.** A fix is away when it lies beyond ``radius`` and its own accuracy. A
+///   stay ends when at least two fixes have been away for ``absence`` without one that
 ///   is back, so outliers and drift do not end it.
 /// - **Times.** The arrival is when the receiver could have come from the last spot on the way, at
 ///   1.4 m/s for 500 m and 10 m/s beyond, but not after its first fix near the center. The
@@ -36,7 +36,6 @@ package struct VisitDetector: Hashable, Sendable, Codable {
     case departed(Visit)
   }
 
-  package let rules: VisitRules
   /// The spots on the way, or during a stay those that are away.
   private var spots: [Spot] = []
   private var stay: Stay?
@@ -46,6 +45,16 @@ package struct VisitDetector: Hashable, Sendable, Codable {
   /// The first fix that is away from the stay.
   private var away: Away?
 
+  /// The least duration of a stay, in seconds.
+  package static let minimumStay = 300.0
+  /// The greatest distance from the center of a stay, in meters.
+  package static let radius = 150.0
+  /// The duration of a spot, in seconds.
+  private static let spot = 15.0
+  /// The time of the spots that establish a stay, in seconds.
+  private static let window = 330.0
+  /// The longest absence that does not end a stay, in seconds.
+  package static let absence = 180.0
   /// The worst accuracy radius of fixes that count fully, in meters.
   package static let coarsest = 200.0
   /// The seconds for which fixes must be away before a gap ends a stay.
@@ -53,7 +62,7 @@ package struct VisitDetector: Hashable, Sendable, Codable {
   /// The greatest number of spots.
   package static let capacity = 64
 
-  package init(rules: VisitRules = VisitRules()) { self.rules = rules }
+  package init() {}
 
   /// Whether the receiver stays at a place, and no fix contradicts it.
   package var isStaying: Bool { stay != nil && away == nil }
@@ -77,7 +86,7 @@ package struct VisitDetector: Hashable, Sendable, Codable {
     guard let away, let last = away.last, last.seconds(since: away.since) >= Self.evidence else {
       return nil
     }
-    return away.since.advanced(bySeconds: rules.absence)
+    return away.since.advanced(bySeconds: Self.absence)
   }
 
   package mutating func advance(to now: MonotonicTime) -> [Change] {
@@ -92,21 +101,15 @@ package struct VisitDetector: Hashable, Sendable, Codable {
 
   /// Moves all times onto another monotonic clock, which is ahead by some nanoseconds.
   package mutating func move(by nanoseconds: Int64) {
-    func move(_ time: inout MonotonicTime) { time = time.advanced(by: nanoseconds) }
-    func move(_ time: inout MonotonicTime?) { time = time?.advanced(by: nanoseconds) }
-    for index in spots.indices {
-      move(&spots[index].first)
-      move(&spots[index].last)
+    for (index, spot) in spots.enumerated() {
+      spots[index].first = spot.first.advanced(by: nanoseconds)
+      spots[index].last = spot.last.advanced(by: nanoseconds)
     }
-    move(&first)
-    if var fix = latest {
-      move(&fix.time)
-      latest = fix
-    }
-    if var departure = away {
-      move(&departure.since)
-      move(&departure.last)
-      away = departure
+    first = first?.advanced(by: nanoseconds)
+    if let latest { self.latest?.time = latest.time.advanced(by: nanoseconds) }
+    if let away {
+      self.away?.since = away.since.advanced(by: nanoseconds)
+      self.away?.last = away.last?.advanced(by: nanoseconds)
     }
     stay?.move(by: nanoseconds)
   }
@@ -114,7 +117,7 @@ package struct VisitDetector: Hashable, Sendable, Codable {
   private mutating func take(_ fix: Fix, _ changes: inout [Change]) {
     let point = SurfaceVector(fix.place)
     guard fix.horizontalAccuracy <= Self.coarsest else {
-      if let stay, stay.distance(to: point) > rules.radius + 3 * fix.horizontalAccuracy {
+      if let stay, stay.distance(to: point) > Self.radius + 3 * fix.horizontalAccuracy {
         leave(fix, stay.distance(to: point), &changes)
       }
       return
@@ -128,11 +131,11 @@ package struct VisitDetector: Hashable, Sendable, Codable {
       return
     }
     let distance = stay.distance(to: point)
-    if distance > rules.radius + fix.horizontalAccuracy {
+    if distance > Self.radius + fix.horizontalAccuracy {
       add(fix, point)
       trim()
       leave(fix, distance, &changes)
-    } else if distance <= rules.radius {
+    } else if distance <= Self.radius {
       self.stay?.add(point, accuracy: fix.horizontalAccuracy, at: fix.time)
       (away, spots) = (nil, [])
     }
@@ -153,7 +156,7 @@ package struct VisitDetector: Hashable, Sendable, Codable {
     if away == nil { away = Away(since: fix.time, distance: distance, count: 0) }
     away?.count += 1
     away?.last = fix.time
-    guard let away, away.count >= 2, fix.time.seconds(since: away.since) >= rules.absence else {
+    guard let away, away.count >= 2, fix.time.seconds(since: away.since) >= Self.absence else {
       return
     }
     depart(&changes)
@@ -176,7 +179,7 @@ package struct VisitDetector: Hashable, Sendable, Codable {
   // MARK: Arrival
 
   private mutating func add(_ fix: Fix, _ point: SurfaceVector) {
-    if let spot = spots.last, fix.time.seconds(since: spot.first) < rules.spot {
+    if let spot = spots.last, fix.time.seconds(since: spot.first) < Self.spot {
       spots[spots.count - 1].add(fix, point)
     } else {
       spots.append(Spot(fix, point))
@@ -188,7 +191,7 @@ package struct VisitDetector: Hashable, Sendable, Codable {
     guard let last = spots.last else { return }
     let surplus = spots.indices.dropLast(4).prefix { index in
       spots.count - index > Self.capacity
-        || last.first.seconds(since: spots[index].first) > 2 * rules.window
+        || last.first.seconds(since: spots[index].first) > 2 * Self.window
     }
     spots.removeFirst(surplus.count)
   }
@@ -206,10 +209,10 @@ package struct VisitDetector: Hashable, Sendable, Codable {
   private func gapAtOnePlace() -> Stay? {
     let pair = spots.suffix(2)
     guard let before = pair.first, let after = pair.last,
-      after.first.seconds(since: before.last) >= rules.minimumStay
+      after.first.seconds(since: before.last) >= Self.minimumStay
     else { return nil }
     let distance = before.point.distance(to: after.point)
-    guard distance <= rules.radius else { return nil }
+    guard distance <= Self.radius else { return nil }
     return Stay(
       pair, center: Spot.median(pair), near: max(30, distance),
       arrival: before.first == first ? nil : before.last)
@@ -218,16 +221,16 @@ package struct VisitDetector: Hashable, Sendable, Codable {
   /// Returns the stay of the latest spots.
   private func latestStay() -> Stay? {
     guard let last = spots.last, spots.count >= 3,
-      let oldest = spots.lastIndex(where: { last.last.seconds(since: $0.first) >= rules.window })
+      let oldest = spots.lastIndex(where: { last.last.seconds(since: $0.first) >= Self.window })
     else { return nil }
     let window = spots[min(oldest, spots.count - 3)...]
     let center = Spot.median(window)
     let distances = window.map { $0.point.distance(to: center) }
     // The spots on the way do not widen the place, because the median ignores them.
     let near = max(30, 1.5 * distances.sorted()[distances.count / 2])
-    guard near <= rules.radius, !walks(window) else { return nil }
+    guard near <= Self.radius, !walks(window) else { return nil }
     func isWithin(_ spot: Spot, _ limit: Double) -> Bool {
-      spot.point.distance(to: center) <= min(limit, rules.radius)
+      spot.point.distance(to: center) <= min(limit, Self.radius)
     }
     // Back to the first spot that may be at the place, over two outliers at a time.
     var (start, arrival) = (spots.count - 1, spots.count - 1)
@@ -239,7 +242,7 @@ package struct VisitDetector: Hashable, Sendable, Codable {
     }
     let stay = spots[arrival...].filter { isWithin($0, near + $0.accuracy) }
     guard isWithin(last, near + last.accuracy),
-      last.last.seconds(since: spots[arrival].first) >= rules.minimumStay,
+      last.last.seconds(since: spots[arrival].first) >= Self.minimumStay,
       stay.count * 5 >= (spots.count - arrival) * 4
     else { return nil }
     var time: MonotonicTime? = spots[arrival].first
@@ -258,7 +261,7 @@ package struct VisitDetector: Hashable, Sendable, Codable {
     for (index, spot) in zip(window.indices, window) {
       guard
         let later = window[index...].first(where: {
-          $0.first.seconds(since: spot.first) >= rules.minimumStay / 5
+          $0.first.seconds(since: spot.first) >= Self.minimumStay / 5
         })
       else { break }
       pairs += 1
@@ -269,6 +272,6 @@ package struct VisitDetector: Hashable, Sendable, Codable {
     let third = max(window.count / 3, 1)
     let (early, late) = (window.prefix(third), window.suffix(third))
     let noise = max(early.map(\.accuracy).max() ?? 0, late.map(\.accuracy).max() ?? 0)
-    return Spot.median(early).distance(to: Spot.median(late)) > rules.radius / 2 + noise
+    return Spot.median(early).distance(to: Spot.median(late)) > Self.radius / 2 + noise
   }
 }

@@ -10,14 +10,12 @@ import Testing
 
   /// A detector with a receiver that can be moved.
   struct Course {
-    var detector: VisitDetector
+    var detector = VisitDetector()
     var now = 0.0
     var arrivals: [Visit] = []
     var departures: [Visit] = []
     var origin = VisitDetectorTests.origin
     var random = SplitMix64(seed: 1)
-
-    init(rules: VisitRules = VisitRules()) { detector = VisitDetector(rules: rules) }
 
     mutating func take(_ changes: [VisitDetector.Change]) {
       for change in changes {
@@ -62,10 +60,10 @@ import Testing
 
   /// Drives to a place, does something there, and drives away.
   func course(
-    rules: VisitRules = VisitRules(), origin: Coordinate = VisitDetectorTests.origin,
+    origin: Coordinate = VisitDetectorTests.origin,
     _ body: (inout Course) -> Void
   ) -> Course {
-    var course = Course(rules: rules)
+    var course = Course()
     course.origin = origin
     course.move(from: Self.far, to: Self.here, speed: 12)
     body(&course)
@@ -297,14 +295,5 @@ import Testing
     course.now += 200
     for accuracy in [-1, .nan, .infinity] { course.fix(SIMD2(9000, 0), accuracy: accuracy) }
     #expect(course.detector == before)
-  }
-
-  @Test(arguments: [
-    VisitRules(minimumStay: .nan, radius: .nan), VisitRules(minimumStay: -1, radius: -1),
-    VisitRules(minimumStay: .infinity, radius: .infinity),
-  ])
-  func rulesAreHeldWithinTheirLimits(rules: VisitRules) {
-    #expect((60...86400).contains(rules.minimumStay))
-    #expect((20...10_000).contains(rules.radius))
   }
 }

@@ -20,11 +20,11 @@ struct VisitScore {
   var recall: Double { Double(found) / Double(max(labels, 1)) }
 
   /// Adds a day: a stay is found by the one visit that covers half of the time of both.
-  mutating func add(_ day: SimulatedDay, rules: VisitRules = VisitRules()) {
-    let visits = day.visits(rules: rules)
+  mutating func add(_ day: SimulatedDay) {
+    let visits = day.visits()
     var left = visits
     self.visits += visits.count
-    for label in day.labels where label.departure - label.arrival >= rules.minimumStay {
+    for label in day.labels where label.departure - label.arrival >= VisitDetector.minimumStay {
       labels += 1
       let match = left.firstIndex { visit in
         let start = visit.arrival?.secondsOfDay ?? 0
@@ -70,8 +70,8 @@ extension MonotonicTime {
 
 extension SimulatedDay {
   /// Returns what a detector finds.
-  func visits(rules: VisitRules = VisitRules()) -> [Visit] {
-    var detector = VisitDetector(rules: rules)
+  func visits() -> [Visit] {
+    var detector = VisitDetector()
     var visits: [Visit] = []
     for fix in fixes {
       for change in detector.receive(fix) {

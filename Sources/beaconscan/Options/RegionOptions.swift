@@ -90,7 +90,7 @@ struct RegionOptions: ParsableArguments {
     }
     for (count, limit, kind) in [
       (all.count, RegionMonitor.Configuration().maximumRegions, "regions of beacons"),
-      (circles.count, GeofenceMonitor.Configuration().maximumRegions, "circles"),
+      (circles.count, GeofenceMonitor.maximumRegions, "circles"),
     ] where count > limit {
       throw ValidationError("--region names \(count) \(kind); name at most \(limit).")
     }
