@@ -106,8 +106,7 @@ package struct MonitorEvents: Sendable {
     at time: WallClockTime, _ offset: WallClockOffset
   ) -> [MonitorEvent] {
     defer { known = [] }
-    let reason = RegionTransition.Reason(
-      .request, lastSighting: nil, samples: 0, exitTimeout: nil, interval: nil, loss: nil)
+    let reason = RegionTransition.Reason(.request)
     return known.flatMap { snapshot in
       ([nil] + snapshot.beacons.keys.sorted().map { $0 }).map { beacon in
         MonitorEvent(

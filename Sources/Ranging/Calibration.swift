@@ -1,3 +1,6 @@
+package import Advertising
+package import Scanning
+
 /// The measured properties of a site, an adapter or a beacon. An assumption replaces each missing
 /// value, and widens the interval of the distance.
 ///
@@ -31,6 +34,13 @@ public struct Calibration: Sendable, Hashable, Codable {
       adapterOffset: adapterOffset ?? general.adapterOffset,
       model: model ?? general.model,
       budget: budget)
+  }
+
+  /// Returns the calibration of a beacon: the first of the beacons' own that matches, over this one.
+  package func of(
+    _ beacon: BeaconIdentity, among own: [(beacons: BeaconConstraint, calibration: Calibration)]
+  ) -> Calibration {
+    own.first { $0.beacons.matches(beacon) }?.calibration.over(self) ?? self
   }
 
   /// Returns the power for computing distances: the configured one if plausible, else the

@@ -55,6 +55,8 @@ public struct IdentityFinding: Sendable, Hashable, Codable, CustomStringConverti
 /// sender. Two such senders are reported if both addresses are fixed (public or random static, Core
 /// Specification, Vol 6, Part B, §1.3), or if their signals differ too much for one device.
 ///
+/// It keeps at most 64 findings until they are removed.
+///
 /// At most 1,024 identities of 4 senders are kept; the one that changed longest ago is evicted.
 package struct IdentityWatch: Sendable {
   private struct Sender {
@@ -96,14 +98,28 @@ package struct IdentityWatch: Sendable {
   /// The least difference of two devices' signals, in dB, and in standard errors.
   private static let (leastDifference, leastErrors) = (6.0, 4.0)
 
+  private static let maximumFindings = 64
+
   private var histories: [BeaconIdentity: History] = [:]
+  /// The findings since ``removeFindings()``.
+  package private(set) var findings: [IdentityFinding] = []
 
   package init() {}
 
-  /// Receives a sighting whose sender differs from the previous one. Reports each identity once.
+  /// Removes and returns the findings. Each is reported once.
+  package mutating func removeFindings() -> [IdentityFinding] {
+    defer { findings.removeAll() }
+    return findings
+  }
+
+  mutating func add(_ finding: IdentityFinding) {
+    if findings.count < Self.maximumFindings { findings.append(finding) }
+  }
+
+  /// Receives a sighting whose sender differs from the previous one. Finds each identity once.
   package mutating func receive(
     _ sighting: Sighting, after previous: (address: BluetoothAddress, type: AddressType)
-  ) -> IdentityFinding? {
+  ) {
     var history =
       histories[sighting.beacon]
       ?? History(
@@ -124,20 +140,20 @@ package struct IdentityWatch: Sendable {
       history.senders.append(sender)
     }
     defer { keep(history, of: sighting.beacon) }
-    guard !history.isReported else { return nil }
+    guard !history.isReported else { return }
     let senders = history.senders.filter { $0.returns >= Self.neededReturns }
       .sorted { $0.mean ?? -.infinity > $1.mean ?? -.infinity }
     guard let loudest = senders.first, let faintest = senders.last, senders.count > 1,
       senders.allSatisfy(\.isFixed) || Self.differ(loudest, faintest)
-    else { return nil }
+    else { return }
     history.isReported = true
-    return IdentityFinding(
-      beacon: sighting.beacon, time: sighting.time,
-      problem: .severalSenders(
-        senders.map {
-          IdentityFinding.Sender(
-            address: $0.address, addressType: $0.type, rssi: $0.mean, sightings: $0.measured)
-        }))
+    let found = senders.map {
+      IdentityFinding.Sender(
+        address: $0.address, addressType: $0.type, rssi: $0.mean, sightings: $0.measured)
+    }
+    add(
+      IdentityFinding(
+        beacon: sighting.beacon, time: sighting.time, problem: .severalSenders(found)))
   }
 
   private mutating func keep(_ history: History, of beacon: BeaconIdentity) {

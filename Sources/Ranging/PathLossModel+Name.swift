@@ -4,12 +4,9 @@ extension PathLossModel {
 
   /// Creates the model with one of the ``names``. Only `log-distance` uses the exponent.
   package init?(name: String, exponent: Double = PathLossModel.defaultExponent) {
-    switch name {
-    case "log-distance": self = .logDistance(exponent: exponent)
-    case "android-nexus5": self = .androidNexus5
-    case "android-2013": self = .android2013
-    default: return nil
-    }
+    let models: [Self] = [.logDistance(exponent: exponent), .androidNexus5, .android2013]
+    guard let model = models.first(where: { $0.name == name }) else { return nil }
+    self = model
   }
 
   package var name: String {

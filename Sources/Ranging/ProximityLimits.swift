@@ -1,5 +1,5 @@
 /// The limits of the zones, and the evidence needed for a change of zone.
-public struct ProximityLimits: Sendable, Hashable, Codable {
+public struct ProximityLimits: Sendable, Hashable {
   /// The distance in meters below which a beacon becomes immediate.
   public let enterImmediate: Double
   /// The distance in meters beyond which a beacon is no longer immediate.
@@ -40,16 +40,5 @@ public struct ProximityLimits: Sendable, Hashable, Codable {
     self.enterNear = enterNear
     self.leaveNear = leaveNear
     self.excess = excess
-  }
-
-  /// Decodes and validates limits.
-  public init(from decoder: any Decoder) throws {
-    let values = try decoder.container(keyedBy: CodingKeys.self)
-    try self.init(
-      enterImmediate: values.decode(Double.self, forKey: .enterImmediate),
-      leaveImmediate: values.decode(Double.self, forKey: .leaveImmediate),
-      enterNear: values.decode(Double.self, forKey: .enterNear),
-      leaveNear: values.decode(Double.self, forKey: .leaveNear),
-      excess: values.decode(Double.self, forKey: .excess))
   }
 }

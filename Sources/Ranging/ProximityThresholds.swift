@@ -11,12 +11,11 @@ package struct ProximityThresholds: BitwiseCopyable, Sendable, Hashable {
   package let excess: Float
 
   /// The placeholder before the first sighting.
-  static let none = ProximityThresholds()
+  static let none = ProximityThresholds(
+    enterImmediate: 0, leaveImmediate: 0, enterNear: 0, leaveNear: 0, excess: 0)
+}
 
-  private init() {
-    (enterImmediate, leaveImmediate, enterNear, leaveNear, excess) = (0, 0, 0, 0, 0)
-  }
-
+extension ProximityThresholds {
   package init(limits: ProximityLimits, calibration: Calibration, advertisedPower: Double) {
     func threshold(_ distance: Double) -> Float {
       Float(calibration.rssi(atDistance: distance, advertisedPower: advertisedPower))

@@ -19,6 +19,10 @@ public struct Ranger: Sendable {
 
     /// Creates the default settings.
     public init() {}
+
+    fileprivate func calibration(of beacon: BeaconIdentity) -> Calibration {
+      calibration.of(beacon, among: beaconCalibrations)
+    }
   }
 
   package let configuration: Configuration
@@ -62,10 +66,9 @@ public struct Ranger: Sendable {
   package var evictions: Int { table.evictions }
 
   private var forgotten = 0
-  private var identities = IdentityWatch()
-  /// The findings about identities and measured powers since ``removeFindings()``; at most 64.
-  package private(set) var findings: [IdentityFinding] = []
-  private static let maximumFindings = 64
+  /// The watch for identities that several senders use at once, with the findings about these and
+  /// about measured powers.
+  package var identities = IdentityWatch()
 
   /// Receives a sighting.
   public mutating func receive(_ sighting: Sighting) {
@@ -84,26 +87,17 @@ public struct Ranger: Sendable {
     if !isPowerKnown {
       // Outside the closure above, because there each sighting would copy the configuration.
       let thresholds = ProximityThresholds(
-        limits: configuration.limits, calibration: Self.calibration(sighting.beacon, configuration),
+        limits: configuration.limits, calibration: configuration.calibration(of: sighting.beacon),
         advertisedPower: Double(sighting.measuredPower))
       table.update(sighting.beacon, at: sighting.time) {
         State()
       } update: { state in
-        (state.measuredPower, state.thresholds) = (sighting.measuredPower, thresholds)
+        state.measuredPower = sighting.measuredPower
+        state.thresholds = thresholds
         state.receive(sighting)
       }
     }
-    if let previous, let finding = identities.receive(sighting, after: previous) { add(finding) }
-  }
-
-  /// Removes and returns the findings about identities and measured powers. Each is reported once.
-  package mutating func removeFindings() -> [IdentityFinding] {
-    defer { findings.removeAll() }
-    return findings
-  }
-
-  private mutating func add(_ finding: IdentityFinding) {
-    if findings.count < Self.maximumFindings { findings.append(finding) }
+    if let previous { identities.receive(sighting, after: previous) }
   }
 
   /// Records a loss of reception from one time to another. Each beacon stays in the list for that
@@ -134,7 +128,7 @@ public struct Ranger: Sendable {
       if let finding = Self.contradiction(beacon, &entry.state, at: time) { found.append(finding) }
       beacons.append(beacon)
     }
-    for finding in found { add(finding) }
+    for finding in found { identities.add(finding) }
     return beacons.sorted(by: RangedBeacon.isCloser)
   }
 
@@ -155,14 +149,18 @@ public struct Ranger: Sendable {
     }
     let silence = time.seconds(since: entry.lastReceived.advanced(by: entry.state.lostTime))
     if silence > limit(keptSeconds, keptIntervals, filter) { entry.state.firstReceived = nil }
-    defer { (entry.state.sum, entry.state.measured, entry.state.sightings) = (0, 0, 0) }
+    defer {
+      entry.state.sum = 0
+      entry.state.measured = 0
+      entry.state.sightings = 0
+    }
     guard let firstReceived = entry.state.firstReceived else { return nil }
     let state = entry.state
     var beacon = RangedBeacon(
       beacon: entry.beacon, proximity: .unknown, measuredPower: state.measuredPower,
       sightings: Int(state.sightings), firstReceived: firstReceived,
       lastReceived: entry.lastReceived)
-    let calibration = calibration(entry.beacon, configuration)
+    let calibration = configuration.calibration(of: entry.beacon)
     let power = Double(state.measuredPower)
     if state.measured > 0 {
       let mean = Double(state.sum) / Double(state.measured)
@@ -203,13 +201,6 @@ public struct Ranger: Sendable {
   private static func limit(_ seconds: Double, _ intervals: Double, _ filter: RSSIFilter) -> Double
   {
     max(seconds, intervals * Double(filter.interval))
-  }
-
-  private static func calibration(_ beacon: BeaconIdentity, _ configuration: Configuration)
-    -> Calibration
-  {
-    let own = configuration.beaconCalibrations.first { $0.beacons.matches(beacon) }
-    return own?.calibration.over(configuration.calibration) ?? configuration.calibration
   }
 }
 

@@ -18,8 +18,6 @@ struct Link: Sendable {
   /// The reception time since which the beacon is inside the gates; `nil` if it is not.
   var since: Int64?
 
-  init(place: Int32, serial: UInt32) { (self.place, self.serial) = (place, serial) }
-
   /// Receives a sighting of the beacon, after the statistics have, and returns the rule by which
   /// the beacon entered or left the region, if it did.
   mutating func receive(
@@ -38,7 +36,9 @@ struct Link: Sendable {
       ? .signal : rules.distance != nil && !distance.isOpen ? .distance : nil
     if isInside {
       guard let closed else { return nil }
-      leave()
+      isInside = false
+      hits = 0
+      since = nil
       return closed
     }
     return enter(closed, at: now, rules)
@@ -73,12 +73,6 @@ struct Link: Sendable {
     }
     isInside = true
     return missing
-  }
-
-  private mutating func leave() {
-    isInside = false
-    hits = 0
-    since = nil
   }
 
   /// Resets the link after a silence.

@@ -26,7 +26,7 @@ extension RegionMonitor {
 
   private mutating func makePlace(for beacon: BeaconIdentity) -> Int32 {
     serials &+= 1
-    var tracked = TrackedBeacon(beacon, serial: serials)
+    var tracked = TrackedBeacon(identity: beacon, serial: serials)
     if !isFullDuty { tracked.changeDuty() }
     let place: Int32
     if let free = vacant.popLast() {
@@ -90,7 +90,8 @@ extension RegionMonitor {
       places.remove(beacons[Int(place)].identity, from: place)
       links -= beacons[Int(place)].links.count
       serials &+= 1
-      beacons[Int(place)] = TrackedBeacon(beacons[Int(place)].identity, serial: serials)
+      beacons[Int(place)] = TrackedBeacon(
+        identity: beacons[Int(place)].identity, serial: serials)
       vacant.append(place)
       evictions += 1
     }

@@ -23,9 +23,9 @@ extension RegionMonitor {
     let moment = clock.moment(time)
     transitions.append(
       RegionTransition(
-        isEntering ? (before == .outside ? .enter : .determined(.inside)) : .exit, at: moment,
-        region: record.region.identifier, beacon: beacon, beaconsInside: record.beaconsInside,
-        previous: before, reason: reason))
+        change: isEntering ? (before == .outside ? .enter : .determined(.inside)) : .exit,
+        time: moment, region: record.region.identifier, beacon: beacon,
+        beaconsInside: record.beaconsInside, previous: before, reason: reason))
     let state: RegionState = record.beaconsInside > 0 ? .inside : .outside
     index.records[Int(place)].isDetermined = record.holders > 0 || record.expected.isEmpty
     index.records[Int(place)].state = state
@@ -42,10 +42,8 @@ extension RegionMonitor {
     {
       let waited = Double(ReceptionClock.subtract(time, record.began)) * 1e-9
       settle(
-        place, beacon, false, at: time,
-        RegionTransition.Reason(
-          rule: .start, lastSighting: nil, samples: 0, exitTimeout: waited, interval: nil,
-          loss: nil), &transitions)
+        place, beacon, false, at: time, RegionTransition.Reason(.start, exitTimeout: waited),
+        &transitions)
     }
     if let next = index.records[Int(place)].expected.values.min() { wait(place, until: next) }
   }

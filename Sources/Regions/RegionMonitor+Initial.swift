@@ -67,10 +67,7 @@ extension RegionMonitor {
       waited = Double(ReceptionClock.subtract(time, record.began)) * 1e-9
     }
     settle(
-      place, .outside, at: time,
-      RegionTransition.Reason(
-        rule: .start, lastSighting: nil, samples: 0, exitTimeout: waited, interval: nil, loss: nil),
-      &transitions)
+      place, .outside, at: time, RegionTransition.Reason(.start, exitTimeout: waited), &transitions)
   }
 
   /// Returns the moment until which a beacon may prove to be inside: one known from before with

@@ -64,34 +64,20 @@ extension RegionMonitor {
 
   package func region(_ identifier: String) -> MonitoredRegion? { index[identifier]?.region }
 
-  /// Returns the determination of a region's state; `nil` if the region is not monitored, or before
-  /// its first determination, which is then the answer.
-  package func requestState(of identifier: String) -> RegionTransition? {
-    guard let record = index[identifier], record.isDetermined, let latest = clock.latest else {
-      return nil
-    }
-    let (_, reason) = evidence(of: record, rule: .request)
-    return RegionTransition(
-      change: .determined(record.state), time: MonotonicTime(nanoseconds: latest),
-      region: identifier, beacon: nil, beaconsInside: record.beaconsInside,
-      previous: record.state, reason: reason)
-  }
-
   /// Returns the status of a region; `nil` if it is not monitored.
   ///
   /// It checks every beacon, and is therefore for display, not for each sighting.
   public func status(of identifier: String) -> RegionStatus? {
     guard let record = index[identifier] else { return nil }
-    let (due, reason) = evidence(of: record, rule: .request)
+    let (due, reason) = evidence(of: record)
     return RegionStatus(
       state: record.state, isDetermined: record.isDetermined, since: record.since,
       beacons: record.beaconsInside, exit: isReceptionLost ? nil : due.map(clock.moment),
-      evidence: reason
-    )
+      evidence: reason)
   }
 
   /// Returns when the region's last beacon will be gone, in reception time, and the reason.
-  private func evidence(of record: RegionIndex.Record, rule: RegionTransition.Rule)
+  private func evidence(of record: RegionIndex.Record)
     -> (due: Int64?, reason: RegionTransition.Reason)
   {
     var found: (due: Int64, beacon: TrackedBeacon, timeout: Double)?
@@ -104,12 +90,8 @@ extension RegionMonitor {
         }
       }
     }
-    if let found { return (found.due, reason(found.beacon, rule, exitTimeout: found.timeout)) }
-    return (
-      nil,
-      RegionTransition.Reason(
-        rule: rule, lastSighting: nil, samples: 0, exitTimeout: nil, interval: nil, loss: nil)
-    )
+    guard let found else { return (nil, RegionTransition.Reason(.request)) }
+    return (found.due, reason(found.beacon, .request, exitTimeout: found.timeout))
   }
 }
 

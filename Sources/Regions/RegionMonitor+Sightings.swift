@@ -98,7 +98,7 @@ extension RegionMonitor {
     func report(_ change: RegionTransition.Change) {
       transitions.append(
         RegionTransition(
-          change, at: moment, region: record.region.identifier,
+          change: change, time: moment, region: record.region.identifier, beacon: nil,
           beaconsInside: record.beaconsInside, previous: record.state, reason: reason))
     }
     if record.state != .unknown, record.state != state { report(state == .inside ? .enter : .exit) }
@@ -113,7 +113,7 @@ extension RegionMonitor {
   private func levels(_ gate: DistanceGate, _ beacon: BeaconIdentity, _ power: Int8)
     -> (enter: Float, exit: Float)
   {
-    let calibration = calibration(of: beacon)
+    let calibration = configuration.calibration(of: beacon)
     let power = Double(power)
     return (
       Float(calibration.rssi(atDistance: gate.enter, advertisedPower: power)),
@@ -121,17 +121,12 @@ extension RegionMonitor {
     )
   }
 
-  private func calibration(of beacon: BeaconIdentity) -> Calibration {
-    let own = configuration.beaconCalibrations.first { $0.beacons.matches(beacon) }
-    return own?.calibration.over(configuration.calibration) ?? configuration.calibration
-  }
-
   /// Returns the reason for a transition that a beacon decides.
   func reason(
     _ beacon: TrackedBeacon, _ rule: RegionTransition.Rule, exitTimeout: Double
   ) -> RegionTransition.Reason {
     let distance = beacon.rssi.map { rssi in
-      calibration(of: beacon.identity).estimate(
+      configuration.calibration(of: beacon.identity).estimate(
         rssi: Double(rssi), variance: 0, advertisedPower: Double(beacon.measuredPower)
       ).distance
     }

@@ -36,6 +36,10 @@ public struct RegionMonitor: Sendable {
     /// Creates the default settings.
     public init() {}
 
+    func calibration(of beacon: BeaconIdentity) -> Calibration {
+      calibration.of(beacon, among: beaconCalibrations)
+    }
+
     /// The settings in their ranges: times from 0 to a week, or the default for NaN, and bounds
     /// from 1 to 2³¹ - 1.
     var bounded: Configuration {
@@ -66,10 +70,8 @@ public struct RegionMonitor: Sendable {
   var links = 0
   var serials: UInt32 = 0
   var deadlines = Heap<Deadline>()
-  private var identities = IdentityWatch()
-  /// The identities that several senders use at once since ``removeFindings()``; at most 64.
-  package private(set) var findings: [IdentityFinding] = []
-  private static let maximumFindings = 64
+  /// The watch for identities that several senders use at once.
+  package var identities = IdentityWatch()
   /// The regions that were added before the first moment.
   var waiting: [String] = []
 
@@ -114,16 +116,7 @@ public struct RegionMonitor: Sendable {
   private mutating func changeSender(_ sighting: Sighting, place: Int) {
     let previous = beacons[place].sender
     beacons[place].sender = (sighting.address, sighting.addressType)
-    guard let previous, let finding = identities.receive(sighting, after: previous),
-      findings.count < Self.maximumFindings
-    else { return }
-    findings.append(finding)
-  }
-
-  /// Removes and returns the identities that several senders use at once. Each is reported once.
-  package mutating func removeFindings() -> [IdentityFinding] {
-    defer { findings.removeAll() }
-    return findings
+    if let previous { identities.receive(sighting, after: previous) }
   }
 
   /// Stops all timeouts until ``receptionRestored(at:)``, because nothing can be received.
@@ -132,14 +125,10 @@ public struct RegionMonitor: Sendable {
   ///   stay, and it is no earlier than the last sighting.
   /// - Returns: The changes that the absence of sightings caused before it.
   public mutating func receptionLost(from time: MonotonicTime) -> [RegionTransition] {
-    guard clock.lostSince == nil else { return advance(to: time) }
-    var transitions: [RegionTransition] = []
-    if let latest = clock.latest, time.nanoseconds <= latest {
-      clock.receptionLost(from: time)
-    } else {
-      transitions = advance(to: time)
-      clock.receptionLost(from: time)
-    }
+    guard !isReceptionLost else { return advance(to: time) }
+    let isPast = clock.latest.map { time.nanoseconds <= $0 } ?? false
+    let transitions = isPast ? [] : advance(to: time)
+    clock.receptionLost(from: time)
     return transitions
   }
 

@@ -9,7 +9,7 @@ public struct RegionTransition: Sendable, Hashable, Codable {
     case enter
     /// The region was left.
     case exit
-    /// The state is known for the first time since the region was added, or was requested.
+    /// The state is known for the first time since the region was added.
     case determined(RegionState)
   }
 
@@ -28,6 +28,13 @@ public struct RegionTransition: Sendable, Hashable, Codable {
   public let previous: RegionState
   /// The reason for the change.
   public let reason: Reason
+
+  /// Returns the transition with another region name.
+  package func renamed(_ region: String) -> RegionTransition {
+    RegionTransition(
+      change: change, time: time, region: region, beacon: beacon, beaconsInside: beaconsInside,
+      previous: previous, reason: reason)
+  }
 }
 
 extension RegionTransition {
@@ -45,6 +52,18 @@ extension RegionTransition {
     public let interval: Double?
     /// The learned share of packets that are not received, from 0 to 1.
     public let loss: Double?
+
+    package init(
+      _ rule: Rule, lastSighting: LastSighting? = nil, samples: Int = 0,
+      exitTimeout: Double? = nil, interval: Double? = nil, loss: Double? = nil
+    ) {
+      self.rule = rule
+      self.lastSighting = lastSighting
+      self.samples = samples
+      self.exitTimeout = exitTimeout
+      self.interval = interval
+      self.loss = loss
+    }
   }
 
   /// The rule that decided; of several, the last one that was met.
@@ -63,7 +82,7 @@ extension RegionTransition {
     case exitTimeout = "silence"
     /// No beacon met the rules during the wait for one.
     case start
-    /// A client requested the state.
+    /// Nothing changed: the state was requested, or is the one at the start.
     case request
   }
 

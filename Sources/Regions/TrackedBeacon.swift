@@ -33,10 +33,6 @@ struct TrackedBeacon: Sendable {
   /// The number of losses of reception before the last sighting.
   var losses: UInt32 = 0
 
-  init(_ identity: BeaconIdentity, serial: UInt32) {
-    (self.identity, self.serial) = (identity, serial)
-  }
-
   /// Returns the reception time of the exit by a timeout in seconds.
   func deadline(_ seconds: Double) -> Int64 {
     ReceptionClock.add(lastReceived, ReceptionClock.nanoseconds(seconds))
@@ -47,10 +43,10 @@ struct TrackedBeacon: Sendable {
     _ rule: RegionTransition.Rule, exitTimeout: Double, distance: Double?
   ) -> RegionTransition.Reason {
     let last = RegionTransition.LastSighting(
-      of: identity, at: lastTime, rssi: rssi, distance: distance)
+      time: lastTime, beacon: identity, rssi: rssi, distance: distance)
     let isLearned = learner.count > 0
     return RegionTransition.Reason(
-      rule: rule, lastSighting: last, samples: samples, exitTimeout: exitTimeout,
+      rule, lastSighting: last, samples: samples, exitTimeout: exitTimeout,
       interval: isLearned ? Double(learner.interval) : nil,
       loss: isLearned ? Double(learner.tail.loss) : nil)
   }

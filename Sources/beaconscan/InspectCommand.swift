@@ -212,10 +212,10 @@ struct BeaconCensus {
       statistics.receive(sighting)
     }
     for (sighting, sender) in changes {
-      guard let finding = identities.receive(sighting, after: sender),
-        findings.count < Self.maximumFindings
-      else { continue }
-      findings.append((finding, sighting.wallTime))
+      identities.receive(sighting, after: sender)
+      for finding in identities.removeFindings() where findings.count < Self.maximumFindings {
+        findings.append((finding, sighting.wallTime))
+      }
     }
   }
 }

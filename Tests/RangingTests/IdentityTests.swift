@@ -50,7 +50,7 @@ import Testing
         due += 1
       }
       ranger.receive(sighting)
-      findings += ranger.removeFindings()
+      findings += ranger.identities.removeFindings()
     }
     return findings
   }

@@ -44,7 +44,6 @@ import Testing
       measuredPower: -61, adapterOffset: 2, model: .logDistance(exponent: 1.8))
     try expectSame(configuration.calibration)
     try expectSame(PathLossModel.androidNexus5)
-    try expectSame(configuration.limits)
     var ranger = Ranger(configuration)
     for second in 0..<5 { ranger.receive(sighting(Double(second))) }
     let beacons = ranger.report(at: at(5))
@@ -59,10 +58,6 @@ import Testing
       #expect(text.contains(good))
       let data = Data(text.split(separator: good).joined(separator: bad).utf8)
       #expect(throws: RegionError.self) { try decoder.decode(RegionRules.self, from: data) }
-    }
-    let zones = #"{"enterImmediate":1,"leaveImmediate":1,"enterNear":4,"leaveNear":5,"excess":4}"#
-    #expect(throws: RangingError.self) {
-      try decoder.decode(ProximityLimits.self, from: Data(zones.utf8))
     }
     #expect(throws: DecodingError.self) {
       try decoder.decode([ProximityUUID].self, from: Data(#"["E2C56DB5"]"#.utf8))

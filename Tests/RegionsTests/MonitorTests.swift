@@ -132,8 +132,7 @@ import Testing
       case 3: monitor.receptionRestored(at: time)
       case 4: _ = monitor.nextDeadline()
       case 5: _ = monitor.status(of: region.identifier)
-      case 6: _ = monitor.requestState(of: region.identifier)
-      case 7: _ = monitor.advance(to: time)
+      case 6: _ = monitor.advance(to: time)
       default:
         var sighting = sighting(
           0, minor: UInt16(random.uniform() * 9), major: UInt16(random.uniform() * 9),

@@ -19,12 +19,12 @@ import Testing
     var monitor = RegionMonitor()
     try monitor.add(region())
     #expect(monitor.state(of: "r") == .unknown)
-    #expect(monitor.requestState(of: "r") == nil)
+    #expect(!monitor.isDetermined("r"))
     let told = monitor.receive(sighting(5))
     #expect(changes(told) == [.determined(.inside)])
     #expect(told.first?.previous == .unknown)
     #expect(told.first?.reason.lastSighting?.rssi == -60)
-    #expect(monitor.requestState(of: "r")?.change == .determined(.inside))
+    #expect(monitor.isDetermined("r") && monitor.state(of: "r") == .inside)
   }
 
   @Test func anAssumedStateIsConfirmedInThirtySeconds() throws {

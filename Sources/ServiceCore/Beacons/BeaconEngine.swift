@@ -173,7 +173,7 @@ struct BeaconEngine {
     if ranges, ranged.matches(sighting.beacon) {
       schedule.receive()
       ranger.receive(sighting)
-      if !ranger.findings.isEmpty {
+      if !ranger.identities.findings.isEmpty {
         appendFindings()
         hasChanged = true
       }
@@ -181,8 +181,8 @@ struct BeaconEngine {
     guard monitors else { return hasChanged }
     let transitions = monitor.receive(sighting)
     append(transitions)
-    if !monitor.findings.isEmpty {
-      let findings = monitor.removeFindings()
+    if !monitor.identities.findings.isEmpty {
+      let findings = monitor.identities.removeFindings()
       // The ranger finds those of ranged beacons itself.
       if !ranges || !ranged.matches(sighting.beacon) {
         news += findings.map { .identity($0) }
@@ -231,7 +231,7 @@ struct BeaconEngine {
   }
 
   private mutating func appendFindings() {
-    for finding in ranger.removeFindings() { news.append(.identity(finding)) }
+    for finding in ranger.identities.removeFindings() { news.append(.identity(finding)) }
   }
 
   private mutating func append(_ transitions: [RegionTransition]) {
