@@ -14,7 +14,9 @@ package struct CircularRegion: Hashable, Sendable, Codable {
     identifier: String, center: Coordinate, radius: Double
   ) throws(GeofenceError) {
     guard radius > 0, radius <= Self.maximumRadius else { throw .radius(radius) }
-    (self.identifier, self.center, self.radius) = (identifier, center, radius)
+    self.identifier = identifier
+    self.center = center
+    self.radius = radius
   }
 
   package init(from decoder: any Decoder) throws {

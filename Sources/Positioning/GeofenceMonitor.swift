@@ -76,6 +76,10 @@ package struct GeofenceMonitor: Sendable {
     var serial: UInt32
   }
 
+  private typealias Decision = (
+    time: MonotonicTime, side: GeofenceState, rule: GeofenceTransition.Rule
+  )
+
   private var records: [Record] = []
   private var vacant: [Int32] = []
   private var places: [String: Int32] = [:]
@@ -87,7 +91,7 @@ package struct GeofenceMonitor: Sendable {
   /// The evidence of all fixes about the circles with provisional states.
   private var provisional: [Int32: GeofenceEvidence] = [:]
   private var now: MonotonicTime?
-  private var last: (time: MonotonicTime, place: Coordinate, accuracy: Double, interval: Double)?
+  private var last: (time: MonotonicTime, place: Coordinate)?
   private var deadline: MonotonicTime?
 
   package init() {}
@@ -156,16 +160,13 @@ package struct GeofenceMonitor: Sendable {
   package mutating func advance(to time: MonotonicTime) -> [GeofenceTransition] {
     now = max(now ?? time, time)
     guard let due = deadline, let now, due <= now else { return [] }
-    var transitions: [GeofenceTransition] = []
     let latest = last?.time
-    look { record in
+    let transitions = look { record in
       guard let evidence = record.evidence, let side = evidence.sureSideOfLast,
         evidence.last.time == latest
       else { return nil }
       let end = Self.end(of: evidence, isDetermined: record.isDetermined)
       return end <= now ? (end, side, .silence) : nil
-    } report: {
-      transitions.append($0)
     }
     return Self.ordered(transitions)
   }
@@ -180,28 +181,27 @@ package struct GeofenceMonitor: Sendable {
   package mutating func receive(_ fix: Fix) -> [GeofenceTransition] {
     guard fix.horizontalAccuracy >= 0, fix.horizontalAccuracy < .infinity else { return [] }
     if let last, fix.time <= last.time { return [] }
-    var transitions = advance(to: fix.time)
+    let transitions = advance(to: fix.time)
     let moment = now ?? fix.time
     let age = moment.seconds(since: fix.time)
     let accuracy =
       max(fix.horizontalAccuracy, Self.bestAccuracy)
       + (age > Self.freeAge ? age * LocationDemand.topSpeed : 0)
     let interval = last.map { fix.time.seconds(since: $0.time) } ?? 0
-    last = (fix.time, fix.place, accuracy, interval)
+    last = (fix.time, fix.place)
     odometer.move(to: fix.place)
     let way = jitterTest.way
     let againstJitter = jitterTest.add(fix.place, at: fix.time, accuracy: accuracy)
     let speed = jitterTest.speed
     wake()
-    var decided: [GeofenceTransition] = []
     looks += open.count + provisional.count
     func look(at region: CircularRegion) -> GeofenceEvidence.Look {
       GeofenceEvidence.Look(
         time: fix.time, interval: interval, distanceOutside: region.distanceOutside(fix.place),
         accuracy: accuracy, againstJitter: againstJitter, speed: speed, way: way)
     }
-    confirm(at: moment, look) { decided.append($0) }
-    self.look { record in
+    let corrections = confirm(at: moment, look)
+    let decided = self.look { record in
       let look = look(at: record.region)
       if record.evidence == nil { record.evidence = GeofenceEvidence(look) }
       var decision = record.evidence?.add(look)
@@ -219,18 +219,15 @@ package struct GeofenceMonitor: Sendable {
       }
       record.isProvisional = true
       return (moment, side, .stay)
-    } report: {
-      decided.append($0)
     }
-    transitions += Self.ordered(decided)
-    return transitions
+    return transitions + Self.ordered(corrections + decided)
   }
 
   /// Confirms or corrects the provisional states by the rules.
   private mutating func confirm(
-    at moment: MonotonicTime, _ look: (CircularRegion) -> GeofenceEvidence.Look,
-    report: (GeofenceTransition) -> Void
-  ) {
+    at moment: MonotonicTime, _ look: (CircularRegion) -> GeofenceEvidence.Look
+  ) -> [GeofenceTransition] {
+    var transitions: [GeofenceTransition] = []
     for place in provisional.keys.sorted() {
       let index = Int(place)
       let decision = provisional[place]?.add(look(records[index].region))
@@ -241,10 +238,11 @@ package struct GeofenceMonitor: Sendable {
       let evidence = provisional.removeValue(forKey: place)
       if decision.side != records[index].state, decision.rule == .stay {
         records[index].evidence = evidence
-        settle(index, (moment, decision.side, .stay), report)
+        transitions += settle(index, (moment, decision.side, .stay))
       }
       records[index].isProvisional = false
     }
+    return transitions
   }
 
   /// Opens the circles whose reading is reached.
@@ -256,12 +254,8 @@ package struct GeofenceMonitor: Sendable {
   }
 
   /// Looks at each open circle, and closes the decided ones without evidence for the other state.
-  private mutating func look(
-    _ decide: (inout Record) -> (
-      time: MonotonicTime, side: GeofenceState, rule: GeofenceTransition.Rule
-    )?,
-    report: (GeofenceTransition) -> Void
-  ) {
+  private mutating func look(_ decide: (inout Record) -> Decision?) -> [GeofenceTransition] {
+    var transitions: [GeofenceTransition] = []
     deadline = nil
     var kept = 0
     for index in open.indices {
@@ -271,7 +265,7 @@ package struct GeofenceMonitor: Sendable {
       let decision = decide(&records[place])
       // A circle that was added after the last fix has no evidence yet.
       let distance = records[place].evidence?.last.distanceOutside
-      if let decision { settle(place, decision, report) }
+      if let decision { transitions += settle(place, decision) }
       let record = records[place]
       if let distance, record.isDetermined, record.evidence?.side ?? record.state == record.state {
         records[place].evidence = nil
@@ -289,6 +283,7 @@ package struct GeofenceMonitor: Sendable {
     }
     open.removeLast(open.count - kept)
     tidy()
+    return transitions
   }
 
   /// Returns the time at which a fix without a successor decides.
@@ -298,33 +293,24 @@ package struct GeofenceMonitor: Sendable {
   }
 
   /// Sets the state of a circle.
-  private mutating func settle(
-    _ place: Int,
-    _ decision: (time: MonotonicTime, side: GeofenceState, rule: GeofenceTransition.Rule),
-    _ report: (GeofenceTransition) -> Void
-  ) {
+  private mutating func settle(_ place: Int, _ decision: Decision) -> [GeofenceTransition] {
     let record = records[place]
-    guard let evidence = record.evidence else { return }
+    guard let evidence = record.evidence else { return [] }
     guard !record.isDetermined || decision.side != record.state else {
       // The evidence for the other side is outweighed.
       records[place].evidence = nil
-      return
+      return []
     }
     let reason = GeofenceTransition.Reason(
       rule: decision.rule, distanceOutside: evidence.last.distanceOutside,
       accuracy: evidence.last.accuracy, dwell: decision.time.seconds(since: evidence.start),
       fixes: evidence.fixes)
-    func add(_ change: GeofenceTransition.Change) {
-      report(
-        GeofenceTransition(
-          change: change, time: decision.time, region: record.region.identifier,
-          previous: record.state, reason: reason))
-    }
+    var changes: [GeofenceTransition.Change] = []
     let isCorrection = record.isDetermined && decision.rule == .stay && record.isProvisional
     if record.state != .unknown, record.state != decision.side, !isCorrection {
-      add(decision.side == .inside ? .enter : .exit)
+      changes.append(decision.side == .inside ? .enter : .exit)
     }
-    if !record.isDetermined || isCorrection { add(.determined(decision.side)) }
+    if !record.isDetermined || isCorrection { changes.append(.determined(decision.side)) }
     if record.isDetermined {
       records[place].isProvisional = false
     } else if record.isProvisional {
@@ -334,6 +320,11 @@ package struct GeofenceMonitor: Sendable {
     records[place].isDetermined = true
     records[place].evidence = nil
     if record.state != decision.side || record.since == nil { records[place].since = decision.time }
+    return changes.map { change in
+      GeofenceTransition(
+        change: change, time: decision.time, region: record.region.identifier,
+        previous: record.state, reason: reason)
+    }
   }
 
   private static func ordered(_ transitions: [GeofenceTransition]) -> [GeofenceTransition] {

@@ -30,13 +30,10 @@ package struct NorthDifference: Hashable, Sendable, Codable {
   /// Degrees, positive if magnetic north lies east of true north.
   package var declination: Double
   /// The standard deviation of ``declination``, in degrees.
-  package var accuracy: Double
+  package var accuracy = 0.0
+}
 
-  package init(declination: Double, accuracy: Double = 0) {
-    self.declination = declination
-    self.accuracy = accuracy
-  }
-
+extension NorthDifference {
   /// Creates the angle of a magnetic field. Returns `nil` near the magnetic poles.
   package init?(_ field: MagneticField) {
     guard !field.isInBlackoutZone else { return nil }

@@ -2,9 +2,9 @@ internal import Clocks
 
 /// The rule that pauses location updates while no movement is likely.
 ///
-/// Updates pause when the receiver has stayed within ``Limits/radius`` meters for
-/// ``Limits/seconds``. Only the distance beyond a fix's accuracy radius counts, which excludes
-/// indoor jitter. A source without fixes causes no pause, because the receiver may be moving.
+/// Updates pause when the receiver has stayed within a radius for a time, which depend on the
+/// activity. Only the distance beyond a fix's accuracy radius counts, which excludes indoor jitter.
+/// A source without fixes causes no pause, because the receiver may be moving.
 ///
 /// Paused updates use ``LocationRequest/paused``. They resume when two successive fixes lie beyond
 /// the radius and their accuracy, or when the client starts them again. (Apple's manager waits for
@@ -13,13 +13,6 @@ package struct PauseRule: Hashable, Sendable, Codable {
   package enum Change: Hashable, Sendable {
     case paused
     case resumed
-  }
-
-  /// The limits within which a receiver rests.
-  package struct Limits: Hashable, Sendable {
-    /// Meters.
-    package var radius: Double
-    package var seconds: Double
   }
 
   package private(set) var activity: ActivityType
@@ -31,17 +24,18 @@ package struct PauseRule: Hashable, Sendable, Codable {
 
   package init(activity: ActivityType = .other) { self.activity = activity }
 
-  package var limits: Limits {
+  /// The limits within which a receiver rests, in meters and seconds.
+  private var limits: (radius: Double, seconds: Double) {
     switch activity {
     // Longer than the traffic jams and ferries during which a driver still needs directions.
-    case .automotiveNavigation: Limits(radius: 100, seconds: 20 * 60)
+    case .automotiveNavigation: (radius: 100, seconds: 20 * 60)
     // Longer than a rest during training.
-    case .fitness: Limits(radius: 50, seconds: 10 * 60)
+    case .fitness: (radius: 50, seconds: 10 * 60)
     // Trains and boats wait for long.
-    case .otherNavigation: Limits(radius: 200, seconds: 30 * 60)
+    case .otherNavigation: (radius: 200, seconds: 30 * 60)
     // A balloon may hover; an aircraft on the ground is parked.
-    case .airborne: Limits(radius: 500, seconds: 60 * 60)
-    case .other: Limits(radius: 50, seconds: 15 * 60)
+    case .airborne: (radius: 500, seconds: 60 * 60)
+    case .other: (radius: 50, seconds: 15 * 60)
     }
   }
 
@@ -63,7 +57,9 @@ package struct PauseRule: Hashable, Sendable, Codable {
     if isPaused {
       moved = isBeyond ? moved + 1 : 0
       guard moved >= 2 else { return nil }
-      (self.anchor, isPaused, moved) = (fix, false, 0)
+      self.anchor = fix
+      isPaused = false
+      moved = 0
       return .resumed
     }
     if isBeyond {

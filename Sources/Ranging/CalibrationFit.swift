@@ -8,14 +8,7 @@ internal import RealModule
 /// a priori; the data update this. Errors are half widths of 95 % intervals.
 package struct CalibrationFit: Sendable {
   /// A distance in meters, and the level there.
-  package struct Place: Sendable {
-    package var distance: Double
-    package var level: PlaceSurvey.Level
-
-    package init(distance: Double, level: PlaceSurvey.Level) {
-      (self.distance, self.level) = (distance, level)
-    }
-  }
+  package typealias Place = (distance: Double, level: PlaceSurvey.Level)
 
   package struct Estimate: Sendable, Equatable {
     package var value: Double

@@ -1,23 +1,20 @@
 /// The limits of the zones, and the evidence needed for a change of zone.
 public struct ProximityLimits: Sendable, Hashable {
   /// The distance in meters below which a beacon becomes immediate.
-  public let enterImmediate: Double
+  public private(set) var enterImmediate = 0.5
   /// The distance in meters beyond which a beacon is no longer immediate.
-  public let leaveImmediate: Double
+  public private(set) var leaveImmediate = 0.7
   /// The distance in meters below which a far beacon becomes near.
-  public let enterNear: Double
+  public private(set) var enterNear = 4.0
   /// The distance in meters beyond which a beacon becomes far.
-  public let leaveNear: Double
+  public private(set) var leaveNear = 5.0
   /// The excess of the signal beyond a limit that changes the zone, in dB · s.
-  public let excess: Double
+  public private(set) var excess = 4.0
 
   /// The default limits: 0.5 m and 0.7 m, 4 m and 5 m; 4 dB · s.
   public static let standard = ProximityLimits()
 
-  private init() {
-    (enterImmediate, leaveImmediate, enterNear, leaveNear) = (0.5, 0.7, 4, 5)
-    excess = 4
-  }
+  private init() {}
 
   /// Creates limits, in meters and dB · s.
   ///

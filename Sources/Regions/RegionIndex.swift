@@ -51,8 +51,8 @@ struct RegionIndex: Sendable {
     identifiers[identifier].map { records[Int($0)] }
   }
 
-  /// Returns whether a place still has the region with a serial number.
-  func isCurrent(_ place: Int32, _ serial: UInt32) -> Bool { records[Int(place)].serial == serial }
+  /// Returns whether a link's place still has its region.
+  func isCurrent(_ link: Link) -> Bool { records[Int(link.place)].serial == link.serial }
 
   mutating func add(
     _ region: MonitoredRegion, state: RegionState, timeout: Double, isFirstLook: Bool,

@@ -63,8 +63,7 @@ extension RegionMonitor {
     beacons[place].attentive = matching.count { link in
       !link.isInside || index.records[Int(link.place)].region.rules.hasGates
     }
-    beacons[place].shortest = shortestTimeout(place)
-    schedule(place)
+    updateDeadline(of: place)
   }
 
   /// Evicts the eighth of beacons received longest ago, those in no region first, and returns
@@ -77,9 +76,7 @@ extension RegionMonitor {
     }.sorted(by: <)
     let (wanted, before) = (max(1, places.count / 8), evictions)
     for (_, _, place) in byAge where evictions - before < wanted {
-      let held = beacons[Int(place)].links.filter {
-        $0.isInside && index.isCurrent($0.place, $0.serial)
-      }
+      let held = beacons[Int(place)].links.filter { $0.isInside && index.isCurrent($0) }
       if held.contains(where: { link in
         let record = index.records[Int(link.place)]
         return record.holders == 1 || record.region.rules.reportsEachBeacon

@@ -95,7 +95,7 @@ extension RegionMonitor {
     beacons[place].wake = .max
     for number in beacons[place].links.indices where beacons[place].links[number].isInside {
       let link = beacons[place].links[number]
-      guard index.isCurrent(link.place, link.serial) else {
+      guard index.isCurrent(link) else {
         beacons[place].links[number].isInside = false
         continue
       }
@@ -107,8 +107,7 @@ extension RegionMonitor {
       beacons[place].attentive += region.rules.hasGates ? 0 : 1
       hold(link.place, by: place, .exitTimeout, at: time, isEntering: false, &transitions)
     }
-    beacons[place].shortest = shortestTimeout(place)
-    schedule(place)
+    updateDeadline(of: place)
   }
 
   /// Returns the exit timeout of a beacon in a region, in seconds.
@@ -134,15 +133,15 @@ extension RegionMonitor {
     return max(0, timeout - Double(beacon.otherSilence) * 1e-9)
   }
 
-  /// Returns the shortest exit timeout of a beacon inside regions, in nanoseconds; `.max` outside.
-  func shortestTimeout(_ place: Int) -> Int64 {
+  /// Updates the shortest exit timeout of a beacon inside regions, and schedules its check.
+  mutating func updateDeadline(of place: Int) {
     var shortest = Int64.max
-    for link in beacons[place].links where link.isInside {
-      guard index.isCurrent(link.place, link.serial) else { continue }
+    for link in beacons[place].links where link.isInside && index.isCurrent(link) {
       let region = index.records[Int(link.place)].region
       shortest = min(
         shortest, ReceptionClock.nanoseconds(timeLeft(of: beacons[place], in: region)))
     }
-    return shortest
+    beacons[place].shortest = shortest
+    schedule(place)
   }
 }

@@ -8,9 +8,10 @@ extension RegionMonitor {
   /// confirmation timeout until its gaps are known again.
   package mutating func receiverChanged() {
     for place in places.places.map(Int.init) {
-      beacons[place].forgetGaps(isFullDuty: isFullDuty)
-      beacons[place].shortest = shortestTimeout(place)
-      schedule(place)
+      beacons[place].learner = GapLearner(share: isFullDuty ? 1 : Self.slowShare)
+      beacons[place].otherLearner = GapLearner(share: isFullDuty ? Self.slowShare : 1)
+      beacons[place].losses = .max
+      updateDeadline(of: place)
     }
   }
 
@@ -29,20 +30,13 @@ extension RegionMonitor {
         beacons[place].lastReceived = ReceptionClock.subtract(now, beacons[place].otherSilence)
         beacons[place].otherSilence = silence
       }
-      beacons[place].shortest = shortestTimeout(place)
-      schedule(place)
+      updateDeadline(of: place)
     }
     rescaleInitialTimeouts()
   }
 }
 
 extension TrackedBeacon {
-  mutating func forgetGaps(isFullDuty: Bool) {
-    let (full, slow) = (GapLearner(), GapLearner(share: RegionMonitor.slowShare))
-    (learner, otherLearner) = isFullDuty ? (full, slow) : (slow, full)
-    losses = .max
-  }
-
   /// Swaps the learned gaps of the two duties.
   mutating func changeDuty() {
     swap(&learner, &otherLearner)

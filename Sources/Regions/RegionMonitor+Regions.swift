@@ -69,29 +69,30 @@ extension RegionMonitor {
   /// It checks every beacon, and is therefore for display, not for each sighting.
   public func status(of identifier: String) -> RegionStatus? {
     guard let record = index[identifier] else { return nil }
-    let (due, reason) = evidence(of: record)
+    let last = lastBeacon(of: record)
     return RegionStatus(
       state: record.state, isDetermined: record.isDetermined, since: record.since,
-      beacons: record.beaconsInside, exit: isReceptionLost ? nil : due.map(clock.moment),
-      evidence: reason)
+      beacons: record.beaconsInside,
+      exit: isReceptionLost ? nil : last.map { clock.moment($0.due) },
+      evidence: last.map { reason($0.beacon, .request, exitTimeout: $0.timeout) }
+        ?? RegionTransition.Reason(.request))
   }
 
-  /// Returns when the region's last beacon will be gone, in reception time, and the reason.
-  private func evidence(of record: RegionIndex.Record)
-    -> (due: Int64?, reason: RegionTransition.Reason)
+  /// Returns the beacon that will leave a region last, with its exit in reception time and its exit
+  /// timeout in seconds.
+  private func lastBeacon(of record: RegionIndex.Record)
+    -> (due: Int64, beacon: TrackedBeacon, timeout: Double)?
   {
-    var found: (due: Int64, beacon: TrackedBeacon, timeout: Double)?
-    if record.holders > 0 {
-      for beacon in beacons where record.region.constraint.matches(beacon.identity) {
-        for link in beacon.links where link.isInside && link.serial == record.serial {
-          let timeout = exitTimeout(of: beacon, in: record.region)
-          let due = beacon.deadline(timeout)
-          if due > found?.due ?? .min { found = (due, beacon, timeout) }
-        }
+    guard record.holders > 0 else { return nil }
+    var last: (due: Int64, beacon: TrackedBeacon, timeout: Double)?
+    for beacon in beacons where record.region.constraint.matches(beacon.identity) {
+      for link in beacon.links where link.isInside && link.serial == record.serial {
+        let timeout = exitTimeout(of: beacon, in: record.region)
+        let due = beacon.deadline(timeout)
+        if due > last?.due ?? .min { last = (due, beacon, timeout) }
       }
     }
-    guard let found else { return (nil, RegionTransition.Reason(.request)) }
-    return (found.due, reason(found.beacon, .request, exitTimeout: found.timeout))
+    return last
   }
 }
 

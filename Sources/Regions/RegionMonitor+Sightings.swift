@@ -8,9 +8,10 @@ extension RegionMonitor {
   ) {
     guard beacons[place].attentive > 0 else {
       // Its deadline is now later, and is moved in the heap when it comes up there.
-      guard beacons[place].record(sighting, at: now, losses: clock.losses) else { return }
-      beacons[place].shortest = shortestTimeout(place)
-      return schedule(place)
+      if beacons[place].record(sighting, at: now, losses: clock.losses) {
+        updateDeadline(of: place)
+      }
+      return
     }
     let silence = beacons[place].silence(at: now)
     // Done before learning, by the timeout that was in force.
@@ -21,9 +22,7 @@ extension RegionMonitor {
         rssi: Float(rssi), after: silence == .max ? nil : Float(silence) * 1e-9)
     }
     let hasChanged = attend(sighting, at: now, place: place, &transitions)
-    guard hasLearned || hasChanged else { return }
-    beacons[place].shortest = shortestTimeout(place)
-    schedule(place)
+    if hasLearned || hasChanged { updateDeadline(of: place) }
   }
 
   /// Resets the links that have not entered if the beacon was silent for its exit timeout.
@@ -130,7 +129,13 @@ extension RegionMonitor {
         rssi: Double(rssi), variance: 0, advertisedPower: Double(beacon.measuredPower)
       ).distance
     }
-    return beacon.reason(rule, exitTimeout: exitTimeout, distance: distance)
+    let last = RegionTransition.LastSighting(
+      time: beacon.lastTime, beacon: beacon.identity, rssi: beacon.rssi, distance: distance)
+    let isLearned = beacon.learner.count > 0
+    return RegionTransition.Reason(
+      rule, lastSighting: last, samples: beacon.samples, exitTimeout: exitTimeout,
+      interval: isLearned ? Double(beacon.learner.interval) : nil,
+      loss: isLearned ? Double(beacon.learner.tail.loss) : nil)
   }
 }
 

@@ -5,29 +5,26 @@
 /// and left with the last; with ``reportsEachBeacon``, each one is reported.
 public struct RegionRules: Sendable, Hashable, Codable {
   /// The silence after which a beacon counts as gone.
-  public let exitTimeout: ExitTimeoutRule
+  public private(set) var exitTimeout = ExitTimeoutRule.adaptive()
   /// The signal strength that a beacon must have; `nil` for any.
-  public let signal: SignalGate?
+  public private(set) var signal: SignalGate?
   /// The distance within which a beacon must be; `nil` for any.
-  public let distance: DistanceGate?
+  public private(set) var distance: DistanceGate?
   /// The number of a beacon's last sightings that must lie inside the gates to enter.
-  public let count: EnterCount
+  public private(set) var count = EnterCount.first
   /// The time in seconds for which a beacon must be inside the gates to enter.
   ///
   /// It ends with the first sighting after it, so a beacon received once does not enter.
-  public let dwell: Double
+  public private(set) var dwell = 0.0
   /// Whether every beacon that enters or leaves is reported, not only the first and the last.
   ///
   /// Each beacon then has a state. At most 512 are inside at once; others enter when one has left.
-  public let reportsEachBeacon: Bool
+  public private(set) var reportsEachBeacon = false
 
   /// The default: an adaptive exit timeout with one false exit a day.
   public static let standard = RegionRules()
 
-  private init() {
-    (exitTimeout, signal, distance, count, dwell) = (.adaptive(), nil, nil, .first, 0)
-    reportsEachBeacon = false
-  }
+  private init() {}
 
   /// Creates rules. Signal strength and distance may be `nil` for any; `dwell` is in seconds.
   ///
@@ -62,8 +59,11 @@ public struct RegionRules: Sendable, Hashable, Codable {
       throw .count(needed: count.needed, last: count.last)
     }
     guard dwell >= 0, dwell <= RegionRules.longest else { throw .dwell(dwell) }
-    (self.exitTimeout, self.signal, self.distance, self.count, self.dwell) =
-      (exitTimeout, signal, distance, count, dwell)
+    self.exitTimeout = exitTimeout
+    self.signal = signal
+    self.distance = distance
+    self.count = count
+    self.dwell = dwell
     self.reportsEachBeacon = reportsEachBeacon
   }
 

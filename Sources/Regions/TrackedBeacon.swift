@@ -37,17 +37,4 @@ struct TrackedBeacon: Sendable {
   func deadline(_ seconds: Double) -> Int64 {
     ReceptionClock.add(lastReceived, ReceptionClock.nanoseconds(seconds))
   }
-
-  /// Returns the reason for a transition of this beacon, at a distance in meters.
-  func reason(
-    _ rule: RegionTransition.Rule, exitTimeout: Double, distance: Double?
-  ) -> RegionTransition.Reason {
-    let last = RegionTransition.LastSighting(
-      time: lastTime, beacon: identity, rssi: rssi, distance: distance)
-    let isLearned = learner.count > 0
-    return RegionTransition.Reason(
-      rule, lastSighting: last, samples: samples, exitTimeout: exitTimeout,
-      interval: isLearned ? Double(learner.interval) : nil,
-      loss: isLearned ? Double(learner.tail.loss) : nil)
-  }
 }

@@ -1,6 +1,7 @@
-import Positioning
 import Scanning
 import Testing
+
+@testable import Positioning
 
 @Suite struct HeadingFilterTests {
   func reading(_ degrees: Double, accuracy: Double? = nil) -> CompassReading {

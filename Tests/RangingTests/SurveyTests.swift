@@ -52,7 +52,7 @@ import Testing
         var places: [CalibrationFit.Place] = []
         for distance in [1.0, 2, 4] {
           let survey = site.survey(at: distance, fading, hertz: hertz, seconds: 30)
-          places.append(.init(distance: distance, level: try survey.usableLevel()))
+          places.append((distance, try survey.usableLevel()))
         }
         let fit = try CalibrationFit(places, statedPower: -59)
         fitted += 1
@@ -87,7 +87,7 @@ import Testing
       var places: [CalibrationFit.Place] = []
       for distance in [1.0, 2, 4] {
         let survey = site.survey(at: distance, fading, hertz: 10, seconds: 20)
-        places.append(.init(distance: distance, level: try survey.usableLevel()))
+        places.append((distance, try survey.usableLevel()))
       }
       // A place far from the others may be refused.
       guard let fit = try? CalibrationFit(places, statedPower: -59), let exponent = fit.exponent
@@ -112,7 +112,7 @@ import Testing
     var site = Site(seed: 1)
     site.deviation = 0
     let level = try site.survey(at: 1, .indoor, hertz: 10, seconds: 20).usableLevel()
-    let fit = try CalibrationFit([.init(distance: 1, level: level)], statedPower: site.power + 3)
+    let fit = try CalibrationFit([(1, level)], statedPower: site.power + 3)
     #expect(fit.exponent == nil)
     #expect((fit.power.value - site.power).magnitude < 2)
     #expect(fit.power.error > 6, "a place deviates by 3 dB")
@@ -147,7 +147,7 @@ import Testing
       let survey = site.survey(at: distance, .indoor, hertz: 10, seconds: seconds) {
         change(index, $0)
       }
-      places.append(.init(distance: distance, level: try survey.usableLevel()))
+      places.append((distance, try survey.usableLevel()))
     }
     return try CalibrationFit(places, statedPower: statedPower ?? site.power)
   }
@@ -228,7 +228,7 @@ import Testing
   @Test func impossiblePowersAreRefused() {
     let level = PlaceSurvey.Level(mean: -30, error: 0.3)
     #expect(throws: CalibrationProblem.self) {
-      try CalibrationFit([.init(distance: 900, level: level)], statedPower: 4)
+      try CalibrationFit([(900, level)], statedPower: 4)
     }
   }
 

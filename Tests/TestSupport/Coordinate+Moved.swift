@@ -2,7 +2,7 @@ import Glibc
 package import Positioning
 
 extension Coordinate {
-  /// Returns the place at a distance of some kilometers at most, on a course in degrees clockwise
+  /// Returns the place at a distance of at most 50 km, on a course in degrees clockwise
   /// from true north. The distance is exact within a micrometer; a pole must not be near.
   package func moved(_ meters: Double, toward course: Double) -> Coordinate {
     guard meters != 0 else { return self }
@@ -11,7 +11,7 @@ extension Coordinate {
     let eccentricity = 0.006_694_379_990_141_3
     var end = self
     var length = meters
-    for _ in 0..<4 {
+    for _ in 0..<8 {
       let sine = sin((latitude + end.latitude) / 2 * .pi / 180)
       let share = 1 - eccentricity * sine * sine
       // The radii of curvature across the meridian, and along it.

@@ -60,7 +60,7 @@ struct CalibrationResult {
     }
     let distances = places.compactMap { place -> CalibrationFit.Place? in
       guard case .distance(let distance) = place.position else { return nil }
-      return .init(distance: distance, level: place.level)
+      return (distance, place.level)
     }
     return .distances(try CalibrationFit(distances, statedPower: statedPower))
   }
