@@ -6,13 +6,13 @@ struct Spot: Hashable, Sendable, Codable {
   var first: MonotonicTime
   var last: MonotonicTime
   /// The sum of the places, weighted by accuracy.
-  private var sum: SIMD3<Double>
-  private var weight: Double
-  private var count: Double
+  private var sum = SIMD3<Double>.zero
+  private var weight = 0.0
+  private var count = 0.0
 
   init(_ fix: Fix, _ point: SurfaceVector) {
-    (first, last) = (fix.time, fix.time)
-    (sum, weight, count) = (.zero, 0, 0)
+    first = fix.time
+    last = fix.time
     add(fix, point)
   }
 
@@ -55,14 +55,14 @@ struct Spot: Hashable, Sendable, Codable {
 /// An established stay.
 struct Stay: Hashable, Sendable, Codable {
   private var center: SurfaceVector
-  private var sum: SIMD3<Double>
-  private var weight: Double
+  private var sum = SIMD3<Double>.zero
+  private var weight = 0.0
   /// The weighted sum of the squared distances from the center, in m².
-  private var spread: Double
+  private var spread = 0.0
   /// The weighted sum of the squared accuracy radii, in m².
-  private var noise: Double
+  private var noise = 0.0
   /// The seconds covered by fixes.
-  private var seconds: Double
+  private var seconds = 0.0
   private var latest: MonotonicTime
   private let leastNear: Double
   private var arrival: MonotonicTime?
@@ -77,7 +77,6 @@ struct Stay: Hashable, Sendable, Codable {
   /// Creates a stay from spots around a center, within a radius in meters.
   init(_ spots: ArraySlice<Spot>, center: SurfaceVector, near: Double, arrival: MonotonicTime?) {
     self.center = center
-    (sum, weight, spread, noise, seconds) = (.zero, 0, 0, 0, 0)
     leastNear = near
     self.arrival = arrival
     latest = spots[spots.startIndex].first

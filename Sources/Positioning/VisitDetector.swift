@@ -137,7 +137,8 @@ package struct VisitDetector: Hashable, Sendable, Codable {
       leave(fix, distance, &changes)
     } else if distance <= Self.radius {
       self.stay?.add(point, accuracy: fix.horizontalAccuracy, at: fix.time)
-      (away, spots) = (nil, [])
+      away = nil
+      spots = []
     }
   }
 
@@ -167,7 +168,8 @@ package struct VisitDetector: Hashable, Sendable, Codable {
     let travel = Self.travel(away.distance)
     let departure = max(stay.lastNear, away.since.advanced(bySeconds: -travel))
     if let visit = stay.visit(departure: departure) { changes.append(.departed(visit)) }
-    (self.stay, self.away) = (nil, nil)
+    self.stay = nil
+    self.away = nil
     establish(&changes)
   }
 

@@ -32,7 +32,7 @@ public struct RangedBeacon: Sendable, Hashable, Codable {
 extension RangedBeacon {
   /// Orders as Core Location does: closest first, unknown last, and equal distances by identity.
   static func isCloser(_ left: RangedBeacon, _ right: RangedBeacon) -> Bool {
-    let distances = (left.estimate?.distance ?? .infinity, right.estimate?.distance ?? .infinity)
-    return distances.0 != distances.1 ? distances.0 < distances.1 : left.beacon < right.beacon
+    (left.estimate?.distance ?? .infinity, left.beacon)
+      < (right.estimate?.distance ?? .infinity, right.beacon)
   }
 }

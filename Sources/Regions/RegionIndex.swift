@@ -108,13 +108,11 @@ struct RegionIndex: Sendable {
 
   /// Returns the places of the regions that match a beacon, by four look-ups.
   func places(for beacon: BeaconIdentity) -> [Int32] {
-    var places: [Int32] = []
-    for (major, minor) in [
+    let shapes: [(major: UInt16?, minor: UInt16?)] = [
       (nil, nil), (beacon.major, nil), (beacon.major, beacon.minor), (nil, beacon.minor),
-    ] as [(UInt16?, UInt16?)] {
-      let constraint = BeaconConstraint(uuid: beacon.uuid, major: major, minor: minor)
-      if let some = matching[constraint] { places += some }
+    ]
+    return shapes.flatMap { shape in
+      matching[BeaconConstraint(uuid: beacon.uuid, major: shape.major, minor: shape.minor)] ?? []
     }
-    return places
   }
 }
