@@ -20,18 +20,16 @@ final class DelegateCalls: Sendable {
     var toldStatus: CLAuthorizationStatus?
     /// The authorization last read from the manager.
     var readStatus: CLAuthorizationStatus?
-    var hasFault = false
-    /// The latest fault while a report of it is on its way; otherwise `nil`.
-    var fault: String?
-    /// The faults of the source of locations and of the compass.
-    var locationFaults: [LocationHealth.Subject: LocationFault] = [:]
+    /// The faults of the source of locations, of the compass and, without a subject, of the receiver
+    /// of beacons.
+    var faults: [LocationHealth.Subject?: Fault] = [:]
   }
 
-  private struct LocationFault {
+  private struct Fault {
     /// Whether the source refuses the application; `nil` without a fault.
     var isRefusal: Bool?
-    /// The latest fault while a report of it is on its way; otherwise `nil`.
-    var reported: LocationHealth?
+    /// The report of the latest fault while it is on its way; otherwise `nil`.
+    var report: (@Sendable (CLLocationManager) -> Void)?
   }
 
   /// A report of the authorization, which is made once even if it was sent to two places.
@@ -73,9 +71,12 @@ final class DelegateCalls: Sendable {
     if let call {
       context.perform { [self] in perform(call, manager) }
     } else if case .health(let health, _)? = delivery.event as? BeaconEvent {
-      deliver(health, delivery)
+      deliver(delivery, of: nil, isRefusal: health.isReceptionLost ? false : nil) {
+        $0.deliverFault(health.sentence)
+      }
     } else if case .health(let health, _)? = delivery.event as? LocationEvent {
-      deliver(health, delivery)
+      let isRefusal = health.condition.isFault ? health.isRefusal : nil
+      deliver(delivery, of: health.subject, isRefusal: isRefusal) { $0.deliverFault(health) }
     } else {
       context.perform {
         if let manager = manager.value, manager.delegate != nil {
@@ -145,46 +146,30 @@ final class DelegateCalls: Sendable {
     context.perform { [self] in perform(status, manager) }
   }
 
-  /// Forgets the reported fault when none is known, so that it is reported again after a rest.
-  func forgetFault() { state.withLock { $0.hasFault = false } }
+  /// Forgets the reported fault of the receiver of beacons when none is known, so that it is reported
+  /// again after a rest.
+  func forgetFault() { state.withLock { $0.faults[nil]?.isRefusal = nil } }
 
-  /// Reports a fault once. If faults come faster than the delegate takes them, it gets the latest.
-  private func deliver(_ health: ScannerHealth, _ delivery: ServiceDelivery) {
+  /// Reports a fault once, and again if it becomes a refusal. If faults come faster than the
+  /// delegate takes them, it gets the latest. The subject is `nil` for the receiver of beacons, and
+  /// `isRefusal` is `nil` without a fault.
+  private func deliver(
+    _ delivery: ServiceDelivery, of subject: LocationHealth.Subject?, isRefusal: Bool?,
+    _ report: @escaping @Sendable (CLLocationManager) -> Void
+  ) {
     let starts = state.withLock { state -> Bool in
-      defer { state.hasFault = health.isReceptionLost }
-      guard health.isReceptionLost, !state.hasFault else { return false }
-      defer { state.fault = health.sentence }
-      return state.fault == nil
-    }
-    guard starts else { return delivery.finish() }
-    perform { [self] manager in
-      let sentence = state.withLock { state in
-        defer { state.fault = nil }
-        return state.fault
-      }
-      if let sentence, manager.delegate != nil { manager.deliverFault(sentence) }
-      delivery.finish()
-    }
-  }
-
-  /// Reports a fault of the location source or the compass once, and again if it becomes a refusal.
-  private func deliver(_ health: LocationHealth, _ delivery: ServiceDelivery) {
-    let starts = state.withLock { state -> Bool in
-      var fault = state.locationFaults[health.subject] ?? LocationFault()
-      defer { state.locationFaults[health.subject] = fault }
+      var fault = state.faults[subject] ?? Fault()
+      defer { state.faults[subject] = fault }
       let previous = fault.isRefusal
-      fault.isRefusal = health.condition.isFault ? health.isRefusal : nil
-      guard fault.isRefusal != nil, fault.isRefusal != previous else { return false }
-      defer { fault.reported = health }
-      return fault.reported == nil
+      fault.isRefusal = isRefusal
+      guard isRefusal != nil, isRefusal != previous else { return false }
+      defer { fault.report = report }
+      return fault.report == nil
     }
     guard starts else { return delivery.finish() }
     perform { [self] manager in
-      let fault = state.withLock { state in
-        defer { state.locationFaults[health.subject]?.reported = nil }
-        return state.locationFaults[health.subject]?.reported
-      }
-      if let fault, manager.delegate != nil { manager.deliverFault(fault) }
+      let report = state.withLock { $0.faults[subject]?.report.take() }
+      if let report, manager.delegate != nil { report(manager) }
       delivery.finish()
     }
   }
