@@ -106,7 +106,6 @@ public final class LocationServices: Sendable {
   /// Creates services with the given environment variables.
   init(_ configuration: Configuration, environment: [String: String]) {
     self.configuration = configuration
-    let remark = { (sentence: String) in configuration.logger.error("\(sentence)") }
     let recordings = EnvironmentScanner.Recordings(environment)
     let application = configuration.applicationIdentifier
     var scanner = configuration.scanner
@@ -115,8 +114,9 @@ public final class LocationServices: Sendable {
     let isReplay = recordings != nil || scanner?.isRecorded == true || source?.isRecorded == true
     let isLive = (scanner: scanner == nil && !isReplay, source: source == nil && !isReplay)
     if isReplay {
-      let named = recordings?.open(
-        captures: scanner == nil, tracks: source == nil, remark: remark)
+      let named = recordings?.open(captures: scanner == nil, tracks: source == nil) {
+        configuration.logger.error("\($0)")
+      }
       scanner = scanner ?? named?.scanner
       source = source ?? named?.source
     } else {
@@ -219,7 +219,7 @@ public final class LocationServices: Sendable {
   /// more will be. The newest 64 changes wait for a slow iteration. Only Linux has this member.
   public var health: AsyncStream<ScannerHealth> {
     let source = locations.source?.name ?? ""
-    let hasEnded = { @Sendable [endings] in endings.allSatisfy { $0.hasEnded() } }
+    let hasEnded = { @Sendable [endings] in endings.allSatisfy { $0.end != nil } }
     return AsyncStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
       let client = core.addClient(in: .observers, isReceiving: false) { delivery in
         switch delivery.event {
@@ -264,65 +264,63 @@ public final class LocationServices: Sendable {
     let endings = endings
     guard !endings.isEmpty else { throw CLError(.rangingUnavailable, Self.noSource) }
     try await withThrowingTaskGroup { group in
-      for ending in endings where !ending.hasEnded() { group.addTask { try await ending.wait() } }
+      for ending in endings where ending.end == nil {
+        group.addTask { [core] in try await ending.waitForEnd(core) }
+      }
       repeat {
         let isOver =
-          endings.contains { $0.hasEnded() }
-          && !endings.contains { !$0.hasEnded() && $0.isWanted() }
+          endings.contains { $0.end != nil } && !endings.contains { $0.end == nil && $0.isWanted }
         if isOver { break }
       } while try await group.next() != nil
       group.cancelAll()
     }
     try Task.checkCancellation()
     // This waits until the clients have dealt with earlier events, or throws the failure.
-    for ending in endings where ending.hasEnded() { try await ending.wait() }
-  }
-
-  private struct Ending: Sendable {
-    let hasEnded: @Sendable () -> Bool
-    let isWanted: @Sendable () -> Bool
-    /// Waits for the end, and until every client has dealt with all events. Throws the failure.
-    let wait: @Sendable () async throws -> Void
+    for ending in endings where ending.end != nil { try await ending.waitForEnd(core) }
   }
 
   /// The services that must end: those that are replayed or, if none is, all that have a source.
-  private var endings: [Ending] {
-    var endings: [(isRecorded: Bool, ending: Ending)] = []
-    if let scanner {
+  private var endings: [any Ending] {
+    var services: [(isRecorded: Bool, service: any Ending)] = []
+    if let scanner { services.append((scanner.isRecorded, beacons)) }
+    if let source = locations.source { services.append((source.isRecorded, locations)) }
+    let isReplay = services.contains(where: \.isRecorded)
+    return services.filter { $0.isRecorded == isReplay }.map(\.service)
+  }
+}
+
+/// A service whose source can end.
+private protocol Ending: Sendable {
+  var end: String? { get }
+  var failure: (any Error)? { get }
+  var isWanted: Bool { get }
+  func deliveriesFinished() async
+  func readEvents(of client: ServiceClient) async throws
+}
+
+extension Ending {
+  /// Waits for the end, and until every client has dealt with all events. Throws the failure.
+  fileprivate func waitForEnd(_ core: ServiceManager) async throws {
+    if end == nil {
       // This client reads the events of one service only, so no recording waits for it.
-      let ending = Ending { [beacons] in
-        beacons.end != nil
-      } isWanted: { [beacons] in
-        beacons.isWanted
-      } wait: { [beacons] in
-        if beacons.end == nil {
-          let client = beacons.addClient(in: .observers, pacesRecordings: false)
-          defer { client.remove() }
-          for try await _ in client.events {}
-        }
-        await beacons.deliveriesFinished()
-        if let failure = beacons.failure { throw failure }
-      }
-      endings.append((scanner.isRecorded, ending))
+      let client = core.addClient(in: .observers, pacesRecordings: false)
+      defer { client.remove() }
+      try await readEvents(of: client)
     }
-    if let source = locations.source {
-      let ending = Ending { [locations] in
-        locations.end != nil
-      } isWanted: { [locations] in
-        locations.isWanted
-      } wait: { [core, locations] in
-        if locations.end == nil {
-          let client = core.addClient(in: .observers, pacesRecordings: false)
-          defer { client.remove() }
-          for try await _ in LocationClient(client, of: locations).events {}
-        }
-        await locations.deliveriesFinished()
-        if let failure = locations.failure { throw failure }
-      }
-      endings.append((source.isRecorded, ending))
-    }
-    let isReplay = endings.contains(where: \.isRecorded)
-    return endings.filter { $0.isRecorded == isReplay }.map(\.ending)
+    await deliveriesFinished()
+    if let failure { throw failure }
+  }
+}
+
+extension BeaconService: Ending {
+  fileprivate func readEvents(of client: ServiceClient) async throws {
+    for try await _ in BeaconClient(client, of: self).events {}
+  }
+}
+
+extension LocationService: Ending {
+  fileprivate func readEvents(of client: ServiceClient) async throws {
+    for try await _ in LocationClient(client, of: self).events {}
   }
 }
 
