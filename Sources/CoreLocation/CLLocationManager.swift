@@ -234,13 +234,7 @@ open class CLLocationManager: NSObject {
   /// The regions that the manager ranges by the former methods.
   @available(*, deprecated, renamed: "rangedBeaconConstraints")
   open var rangedRegions: Set<CLRegion> {
-    Set(
-      ranged.compactMap { constraint, identifier in
-        identifier.map {
-          CLBeaconRegion(
-            beaconIdentityConstraint: CLBeaconIdentityConstraint(constraint), identifier: $0)
-        }
-      })
+    Set(ranged.filter { $0.identifier != nil }.map { Self.region($0.constraint, $0.identifier) })
   }
 
   /// Starts ranging beacons. The delegate receives a report once a second.

@@ -21,16 +21,16 @@ extension CLMonitor {
 
     /// The identifier of the condition.
     public let identifier: String
-    /// The most specific condition that is met; for beacons, the identity of the received beacon.
-    public let refinement: (any CLCondition)?
     /// The state of the condition.
     public let state: State
     /// The time at which the state began.
     public let date: Date
+    /// The most specific condition that is met; for beacons, the identity of the received beacon.
+    public internal(set) var refinement: (any CLCondition)?
     /// A Boolean value that indicates whether more conditions were added than can be watched.
-    public let conditionLimitExceeded: Bool
+    public internal(set) var conditionLimitExceeded = false
     /// A Boolean value that indicates whether conditions of this kind cannot be watched here.
-    public let conditionUnsupported: Bool
+    public internal(set) var conditionUnsupported = false
     /// A Boolean value that indicates whether only inexact places are known; `false` here.
     public var accuracyLimited: Bool { false }
     /// A Boolean value that is `false` here; ask a manager for a denied authorization.
@@ -47,15 +47,6 @@ extension CLMonitor {
     public var persistenceUnavailable: Bool { false }
     /// A Boolean value that indicates whether a service session is needed; `false` here.
     public var serviceSessionRequired: Bool { false }
-
-    init(
-      identifier: String, state: State, date: Date, refinement: (any CLCondition)? = nil,
-      conditionLimitExceeded: Bool = false, conditionUnsupported: Bool = false
-    ) {
-      (self.identifier, self.refinement, self.state) = (identifier, refinement, state)
-      (self.date, self.conditionLimitExceeded) = (date, conditionLimitExceeded)
-      self.conditionUnsupported = conditionUnsupported
-    }
   }
 
   /// A condition and its last event.

@@ -2,7 +2,7 @@ package import Clocks
 internal import RealModule
 
 /// The orientation of a device, for its compass.
-package enum HeadingOrientation: String, Hashable, Sendable, Codable, CaseIterable {
+package enum HeadingOrientation: Int32, Hashable, Sendable, Codable, CaseIterable {
   case unknown
   case portrait
   case portraitUpsideDown

@@ -37,11 +37,10 @@ extension CLLocationManager {
   @discardableResult
   func deliverAuthorization() -> Bool {
     guard delegate != nil else { return false }
-    let methods: [Method] = [
+    callFirst([
       { $0.locationManagerDidChangeAuthorization(self) },
       { $0.locationManager(self, didChangeAuthorization: self.authorizationStatus) },
-    ]
-    callFirst(methods)
+    ])
     return true
   }
 
@@ -95,19 +94,15 @@ extension CLLocationManager {
   }
 
   func isRanging(_ constraint: BeaconConstraint, _ identifier: String?) -> Bool {
-    beacons.rangingRequests
-      .contains(RangingRequest(constraint, identifier: identifier))
+    beacons.rangingRequests.contains(RangingRequest(constraint, identifier: identifier))
   }
 
   /// Returns whether a region with the same identifier and beacons is monitored.
   func isMonitored(_ region: BeaconRegion) -> Bool {
-    beacons.snapshot(ofRegion: region.identifier)?.region.constraint
-      == region.constraint
+    beacons.snapshot(ofRegion: region.identifier)?.region.constraint == region.constraint
   }
 
-  private static func region(
-    _ constraint: BeaconConstraint, _ identifier: String?
-  ) -> CLBeaconRegion {
+  static func region(_ constraint: BeaconConstraint, _ identifier: String?) -> CLBeaconRegion {
     CLBeaconRegion(
       beaconIdentityConstraint: CLBeaconIdentityConstraint(constraint),
       identifier: identifier ?? "\(constraint)")
@@ -140,9 +135,7 @@ extension CLLocationManager {
 
   private func failAll(_ error: CLError, regions regionError: CLError) {
     for (constraint, identifier) in ranged { deliverFailure(of: constraint, identifier, error) }
-    for region in beacons.regions {
-      deliverFailure(of: CLBeaconRegion(region), regionError)
-    }
+    for region in beacons.regions { deliverFailure(of: CLBeaconRegion(region), regionError) }
   }
 
   func deliverFailure(of constraint: BeaconConstraint, _ identifier: String?, _ error: CLError) {

@@ -13,7 +13,7 @@ extension CLLocationManager {
     var settings = UpdateSettings()
     settings.accuracy = AccuracyClass(desiredAccuracy: desiredAccuracy)
     settings.distanceFilter = distanceFilter > 0 ? distanceFilter : nil
-    settings.activity = ActivityType(activityType)
+    settings.activity = ActivityType(rawValue: activityType.rawValue) ?? .other
     settings.pausesAutomatically = pausesLocationUpdatesAutomatically
     return settings
   }
@@ -21,10 +21,8 @@ extension CLLocationManager {
   func startUpdates() {
     // A request for one fix ends without an answer.
     awaitsFix.store(false, ordering: .relaxed)
-    start { () throws(LocationServiceError) in
+    start(isWanted: { $0.use.updates != nil }) { () throws(LocationServiceError) in
       try locations.startUpdates(updateSettings)
-    } isWanted: {
-      $0.use.updates != nil
     }
   }
 
@@ -32,10 +30,8 @@ extension CLLocationManager {
 
   func requestFix() {
     awaitsFix.store(true, ordering: .relaxed)
-    start { () throws(LocationServiceError) in
+    start(isWanted: \.use.isRequesting) { () throws(LocationServiceError) in
       try locations.requestFix(updateSettings.accuracy)
-    } isWanted: {
-      $0.use.isRequesting
     } report: { manager, failure in
       manager.cancelRequest()
       manager.deliverFailure(failure)
@@ -48,29 +44,15 @@ extension CLLocationManager {
   }
 
   func startSignificantChanges() {
-    start { () throws(LocationServiceError) in
-      try locations.startSignificantChanges()
-    } isWanted: {
-      $0.use.significantChanges
-    }
+    start(isWanted: \.use.significantChanges, locations.startSignificantChanges)
   }
 
-  func startVisits() {
-    start { () throws(LocationServiceError) in
-      try locations.startVisits()
-    } isWanted: {
-      $0.use.visits
-    }
-  }
+  func startVisits() { start(isWanted: \.use.visits, locations.startVisits) }
 
   func startHeadings() {
     hasAskedForCalibration.store(false, ordering: .relaxed)
-    start(failure: .headingFailure) { () throws(LocationServiceError) in
-      try updateHeadings()
-    } isWanted: { _ in
-      // The fault is one of locations; a compass is another receiver.
-      false
-    }
+    // The fault is one of locations; a compass is another receiver.
+    start(failure: .headingFailure, isWanted: { _ in false }, updateHeadings)
   }
 
   func changeHeadings() {
@@ -80,14 +62,14 @@ extension CLLocationManager {
   private func updateHeadings() throws(LocationServiceError) {
     try locations.startHeadings(
       filter: headingFilter > 0 ? headingFilter : nil,
-      orientation: HeadingOrientation(headingOrientation))
+      orientation: HeadingOrientation(rawValue: headingOrientation.rawValue) ?? .unknown)
   }
 
   /// Starts a service. Reports why it does not start or, while it is wanted, finds nothing now.
   private func start(
     failure code: CLError.Code = .locationUnknown, denial: CLError.Code = .denied,
-    _ body: () throws(LocationServiceError) -> Void,
     isWanted: @escaping @Sendable (CLLocationManager) -> Bool,
+    _ body: () throws(LocationServiceError) -> Void,
     report: @escaping @Sendable (CLLocationManager, CLError) -> Void = { $0.deliverFailure($1) }
   ) {
     useCurrentThread()
@@ -110,22 +92,21 @@ extension CLLocationManager {
 
   /// Starts to monitor a circle, or reports why it cannot.
   func monitorCircle(_ region: CLRegion) {
-    let carried = Carried(region)
     let circle: MonitoredCircle
     do throws(CLError) {
       circle = try MonitoredCircle(region)
     } catch {
       useCurrentThread()
-      return callDelegateForLocations { $0.deliverFailure(of: carried.value, error) }
+      return callDelegateForLocations { $0.deliverFailure(of: region, error) }
     }
-    start(failure: .regionMonitoringFailure, denial: .regionMonitoringDenied) {
-      () throws(LocationServiceError) in
+    start(
+      failure: .regionMonitoringFailure, denial: .regionMonitoringDenied,
+      isWanted: { $0.isMonitored(circle.region) }
+    ) { () throws(LocationServiceError) in
       try locations.register(circle)
       stopMonitoring(beacons: region.identifier)
-    } isWanted: {
-      $0.isMonitored(circle.region)
     } report: { manager, failure in
-      manager.deliverFailure(of: carried.value, failure)
+      manager.deliverFailure(of: region, failure)
     }
   }
 
@@ -133,9 +114,7 @@ extension CLLocationManager {
   /// not a circle, or whose circle is not valid, is unknown.
   func findState(ofCircle region: CLRegion) {
     guard let circle = try? MonitoredCircle(region) else {
-      return callDelegateForLocations { [region = Carried(region)] in
-        $0.deliver(.unknown, for: region.value)
-      }
+      return callDelegateForLocations { $0.deliver(.unknown, for: region) }
     }
     locations.requestState(of: circle.region)
   }
@@ -335,44 +314,6 @@ extension CLCircularRegion {
       identifier: circle.region.identifier)
     notifyOnEntry = circle.notifiesOnEntry
     notifyOnExit = circle.notifiesOnExit
-  }
-}
-
-extension CLRegionState {
-  init(_ state: GeofenceState) {
-    switch state {
-    case .unknown: self = .unknown
-    case .inside: self = .inside
-    case .outside: self = .outside
-    }
-  }
-}
-
-extension ActivityType {
-  init(_ type: CLActivityType) {
-    self =
-      switch type {
-      case .other: .other
-      case .automotiveNavigation: .automotiveNavigation
-      case .fitness: .fitness
-      case .otherNavigation: .otherNavigation
-      case .airborne: .airborne
-      }
-  }
-}
-
-extension HeadingOrientation {
-  init(_ orientation: CLDeviceOrientation) {
-    self =
-      switch orientation {
-      case .unknown: .unknown
-      case .portrait: .portrait
-      case .portraitUpsideDown: .portraitUpsideDown
-      case .landscapeLeft: .landscapeLeft
-      case .landscapeRight: .landscapeRight
-      case .faceUp: .faceUp
-      case .faceDown: .faceDown
-      }
   }
 }
 

@@ -28,8 +28,7 @@ extension CLLocationManager {
   func startRanging(_ constraint: CLBeaconIdentityConstraint, identifier: String?) {
     let constraint = BeaconConstraint(constraint)
     start(failure: .rangingUnavailable, denial: .denied) { () throws(BeaconServiceError) in
-      try beacons.startRanging(
-        RangingRequest(constraint, identifier: identifier))
+      try beacons.startRanging(RangingRequest(constraint, identifier: identifier))
     } isWanted: { manager in
       manager.isRanging(constraint, identifier)
     } report: { manager, failure in
@@ -93,12 +92,4 @@ extension CLLocationManager {
     guard let beaconRegion = region as? CLBeaconRegion else { return findState(ofCircle: region) }
     beacons.requestState(of: BeaconRegion(beaconRegion))
   }
-}
-
-/// A region on its way back to the client that gave it.
-struct Carried: @unchecked Sendable {
-  // Sendable: nothing uses the region until the delegate has it back.
-  let value: CLRegion
-
-  init(_ value: CLRegion) { self.value = value }
 }

@@ -120,8 +120,7 @@ final class ConditionMonitor: Sendable {
     client.discardEvents { event in
       switch event {
       case let event as Refusal: event.identifier == identifier
-      case let event as BeaconEvent:
-        if case .region(let event) = event { event.region.identifier == identifier } else { false }
+      case BeaconEvent.region(let event): event.region.identifier == identifier
       case LocationEvent.circle(let event): event.circle.region.identifier == identifier
       default: false
       }
@@ -165,15 +164,8 @@ final class ConditionMonitor: Sendable {
       current.delivery?.finish()
       current.delivery = nil
       while let delivery = await client.nextDelivery() {
-        let event: CLMonitor.Event? =
-          switch delivery.event {
-          case let refusal as Refusal: refusal.event
-          case let event as BeaconEvent: Self.event(event)
-          case let event as LocationEvent: Self.event(event)
-          default: nil
-          }
         // An event that was on its way when its condition was removed is dropped.
-        if let event, isMonitored(event.identifier) {
+        if let event = Self.event(delivery.event), isMonitored(event.identifier) {
           current.delivery = delivery
           return event
         }
@@ -197,30 +189,27 @@ final class ConditionMonitor: Sendable {
       || locations.snapshot(ofCircle: identifier) != nil
   }
 
-  /// Returns the event of a change; `nil` if an assumed state was confirmed.
-  private static func event(_ event: BeaconEvent) -> CLMonitor.Event? {
-    guard case .region(let event) = event else { return nil }
-    let transition = event.transition
-    guard transition.change.isCrossing || transition.previous != transition.change.state else {
-      return nil
+  /// Returns the event of a change or refusal; `nil` if an assumed state was confirmed.
+  private static func event(_ event: any ServiceEvent) -> CLMonitor.Event? {
+    switch event {
+    case let refusal as Refusal: return refusal.event
+    case BeaconEvent.region(let event):
+      let change = event.transition.change
+      guard change.isCrossing || event.transition.previous != change.state else { return nil }
+      return CLMonitor.Event(
+        identifier: event.region.identifier, state: CLMonitor.Event.State(change.state),
+        date: Date(event.wallClockTime),
+        refinement: event.transition.reason.lastSighting.map {
+          CLMonitor.BeaconIdentityCondition($0.beacon)
+        })
+    case LocationEvent.circle(let event):
+      let change = event.transition.change
+      guard change.isCrossing || event.transition.previous != change.state else { return nil }
+      return CLMonitor.Event(
+        identifier: event.circle.region.identifier, state: CLMonitor.Event.State(change.state),
+        date: Date(event.wallClockTime))
+    default: return nil
     }
-    return CLMonitor.Event(
-      identifier: event.region.identifier, state: CLMonitor.Event.State(transition.change.state),
-      date: Date(event.wallClockTime),
-      refinement: transition.reason.lastSighting.map {
-        CLMonitor.BeaconIdentityCondition($0.beacon)
-      })
-  }
-
-  private static func event(_ event: LocationEvent) -> CLMonitor.Event? {
-    guard case .circle(let event) = event else { return nil }
-    let transition = event.transition
-    guard transition.change.isCrossing || transition.previous != transition.change.state else {
-      return nil
-    }
-    return CLMonitor.Event(
-      identifier: event.circle.region.identifier,
-      state: CLMonitor.Event.State(transition.change.state), date: Date(event.wallClockTime))
   }
 }
 
@@ -245,12 +234,9 @@ extension LocationServices {
 
 extension CLMonitor.BeaconIdentityCondition {
   init(_ constraint: BeaconConstraint) {
-    let uuid = UUID(constraint.uuid)
-    switch (constraint.major, constraint.minor) {
-    case (let major?, let minor?): self.init(uuid: uuid, major: major, minor: minor)
-    case (let major?, nil): self.init(uuid: uuid, major: major)
-    default: self.init(uuid: uuid)
-    }
+    uuid = UUID(constraint.uuid)
+    major = constraint.major
+    minor = constraint.minor
   }
 
   init(_ beacon: BeaconIdentity) {
@@ -259,22 +245,6 @@ extension CLMonitor.BeaconIdentityCondition {
 }
 
 extension CLMonitor.Event.State {
-  init(_ state: RegionState) {
-    switch state {
-    case .unknown: self = .unknown
-    case .inside: self = .satisfied
-    case .outside: self = .unsatisfied
-    }
-  }
-
-  init(_ state: GeofenceState) {
-    switch state {
-    case .unknown: self = .unknown
-    case .inside: self = .satisfied
-    case .outside: self = .unsatisfied
-    }
-  }
-
   /// The state to assume of a region; `nil` for none.
   var assumed: RegionState? {
     switch self {

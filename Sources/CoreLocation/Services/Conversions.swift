@@ -1,5 +1,6 @@
 import Advertising
 import Foundation
+import Positioning
 import Ranging
 import Regions
 package import Scanning
@@ -48,25 +49,22 @@ extension CLBeaconIdentityConstraint {
   }
 }
 
+// The raw values of the next types are equal to those of the engine.
+
 extension CLProximity {
-  init(_ proximity: Proximity) {
-    switch proximity {
-    case .unknown: self = .unknown
-    case .immediate: self = .immediate
-    case .near: self = .near
-    case .far: self = .far
-    }
-  }
+  init(_ proximity: Proximity) { self = Self(rawValue: proximity.rawValue) ?? .unknown }
 }
 
 extension CLRegionState {
-  init(_ state: RegionState) {
-    switch state {
-    case .unknown: self = .unknown
-    case .inside: self = .inside
-    case .outside: self = .outside
-    }
-  }
+  init(_ state: RegionState) { self = Self(rawValue: Int(state.rawValue)) ?? .unknown }
+
+  init(_ state: GeofenceState) { self = Self(rawValue: Int(state.rawValue)) ?? .unknown }
+}
+
+extension CLMonitoringState {
+  init(_ state: RegionState) { self = Self(rawValue: UInt(state.rawValue)) ?? .unknown }
+
+  init(_ state: GeofenceState) { self = Self(rawValue: UInt(state.rawValue)) ?? .unknown }
 }
 
 extension CLAuthorizationStatus {
