@@ -1,5 +1,4 @@
 public import Foundation
-import Logging
 import Positioning
 import Scanning
 package import ServiceCore
@@ -61,11 +60,6 @@ open class CLLocationManager: NSObject {
   open var delegate: (any CLLocationManagerDelegate)? {
     get { receiver.withLock { $0 }.delegate }
     set {
-      if let newValue {
-        DelegateInspection.inspect(type(of: newValue as AnyObject)) {
-          services.configuration.logger.warning("\($0)")
-        }
-      }
       let new = Receiver(delegate: newValue)
       // This comes first: the delegate may start services on another thread as soon as it is set,
       // and their events would be dropped.

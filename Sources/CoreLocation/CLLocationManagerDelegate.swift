@@ -7,8 +7,7 @@
 ///
 /// Unlike with Apple's protocol, any class and any actor can conform, without `NSObject`. A method
 /// must be in the class that declares the conformance, in an extension of it, or in a superclass;
-/// subclasses can override it. A method that a subclass adds is not called, which a debug build
-/// reports when the delegate is set.
+/// subclasses can override it. A method that a subclass adds is not called.
 public protocol CLLocationManagerDelegate: AnyObject {
   /// Reports the authorization of a new manager, and every change of it or of its accuracy.
   func locationManagerDidChangeAuthorization(_ manager: CLLocationManager)

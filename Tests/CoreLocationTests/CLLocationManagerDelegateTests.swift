@@ -76,6 +76,15 @@ import Testing
     #expect(delegate.told == ["override"])
   }
 
+  @Test func `an override below the conformance is called, an added method is not`() {
+    let delegate = AddingListener()
+    Event.ranged.tell(delegate, CLLocationManager())
+    let caller: any CLLocationManagerDelegate = delegate
+    let region = CLBeaconRegion(uuid: UUID(), identifier: "r")
+    caller.locationManager(CLLocationManager(), didEnterRegion: region)
+    #expect(delegate.told == ["entered"])
+  }
+
   @Test func `optional calls reach every method`() {
     let manager = FakeManager()
     let multiplexer = Multiplexer()

@@ -19,18 +19,3 @@ class AddingListener: BaseListener {
     told.append("ranged")
   }
 }
-
-final class LocationManagerListener: AddingListener {
-  func locationManager(_ manager: CLLocationManager, didExitRegion region: CLRegion) {
-    told.append("left")
-  }
-}
-
-class OverridingListener: BaseListener {
-  override func locationManager(_ manager: CLLocationManager, didEnterRegion region: CLRegion) {
-    told.append("entered")
-  }
-  func refresh() {}
-}
-
-class PlainListener: OverridingListener {}
