@@ -66,16 +66,17 @@ public struct CLLocationUpdate: Sendable {
     _ configuration: LiveConfiguration = .default,
     of services: @escaping @Sendable () -> LocationServices
   ) -> Updates {
-    Updates(paced: { pace in
-      AsyncStream(bufferingPolicy: .bufferingNewest(maximumWaiting)) { continuation in
-        let locating = Locating(configuration, services(), continuation, pace)
-        // The stream keeps `locating`, and releases it when the iteration ends.
-        continuation.onTermination = { _ in
-          locating.end()
-          pace.end()
-        }
+    Updates {
+      let (stream, continuation) = AsyncStream.makeStream(
+        of: CLLocationUpdate.self, bufferingPolicy: .bufferingNewest(maximumWaiting))
+      let locating = Locating(configuration, services(), continuation)
+      continuation.onTermination = { _ in locating.end() }
+      var updates = stream.makeAsyncIterator()
+      return {
+        locating.pace?.request()
+        return await updates.next(isolation: #isolation)
       }
-    })
+    }
   }
 
   /// The maximum number of updates that wait for a slow iteration: those of a minute.
@@ -89,16 +90,16 @@ private final class Locating: CLLocationManagerDelegate, @unchecked Sendable {
   private let manager: CLLocationManager
   private let continuation: AsyncStream<CLLocationUpdate>.Continuation
   /// The pace of the iteration if a recording waits for it; otherwise `nil`.
-  private let pace: IterationPace?
+  let pace: IterationPace?
   private let latest = Mutex<(location: CLLocation?, status: CLAuthorizationStatus)>(
     (nil, .notDetermined))
 
   init(
     _ configuration: CLLocationUpdate.LiveConfiguration, _ services: LocationServices,
-    _ continuation: AsyncStream<CLLocationUpdate>.Continuation, _ pace: IterationPace
+    _ continuation: AsyncStream<CLLocationUpdate>.Continuation
   ) {
     self.continuation = continuation
-    self.pace = services.locations.source?.isRecorded == true ? pace : nil
+    pace = services.locations.source?.isRecorded == true ? IterationPace() : nil
     manager = CLLocationManager(using: services, in: .observers)
     manager.delegateQueue = DispatchQueue(label: "CoreLocation.updates")
     manager.activityType =
@@ -113,7 +114,10 @@ private final class Locating: CLLocationManagerDelegate, @unchecked Sendable {
     manager.requestWhenInUseAuthorization()
   }
 
-  func end() { manager.stopUpdatingLocation() }
+  func end() {
+    manager.stopUpdatingLocation()
+    pace?.end()
+  }
 
   private func yield(
     _ location: CLLocation? = nil, isStationary: Bool = false,
@@ -151,5 +155,31 @@ private final class Locating: CLLocationManagerDelegate, @unchecked Sendable {
     let status = latest.withLock { $0.status }
     if isRefused, status == .denied || status == .restricted { return }
     yield(nil, isRefused ? .denied : nil)
+  }
+}
+
+/// The pace of an iteration, for which a recording waits as it waits for delegates.
+private final class IterationPace: Sendable {
+  private let state = Mutex((hasStarted: false, isOver: false))
+  private let isRequested = DispatchSemaphore(value: 0)
+
+  /// Records that the iteration requests its next element: it has dealt with the one before.
+  func request() {
+    let isFirst = state.withLock { state in
+      defer { state.hasStarted = true }
+      return !state.hasStarted
+    }
+    if !isFirst { isRequested.signal() }
+  }
+
+  /// Waits until the iteration has dealt with the last element. One thread at a time may wait.
+  func wait() {
+    guard state.withLock({ !$0.isOver }) else { return }
+    isRequested.wait()
+  }
+
+  func end() {
+    state.withLock { $0.isOver = true }
+    isRequested.signal()
   }
 }

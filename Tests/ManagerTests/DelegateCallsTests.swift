@@ -12,7 +12,7 @@ import Testing
   /// manager is complete.
   @Test func aFaultBeforeTheManagerIsCompleteIsReportedAndSoIsTheNext() async {
     let scene = Scene()
-    scene.manager.startRangingBeacons(satisfying: UpdateTests.all)
+    scene.manager.startRangingBeacons(satisfying: Scene.visitors)
     let calls = DelegateCalls(in: .queue(DispatchQueue(label: "calls")))
     let core = scene.services.core
     let client = core.addClient(in: .observers) { calls.deliver($0) }
@@ -62,10 +62,10 @@ import Testing
     let scene = Scene { $0.delegateQueue = queue }
     await eventually { scene.listener.all.contains("status 3") }
     queue.suspend()
-    scene.manager.startRangingBeacons(satisfying: UpdateTests.all)
+    scene.manager.startRangingBeacons(satisfying: Scene.visitors)
     scene.scanner.clock.advance(by: 3)
     await eventually { scene.scanner.delivered >= scene.scanner.clock.now }
-    scene.manager.stopRangingBeacons(satisfying: UpdateTests.all)
+    scene.manager.stopRangingBeacons(satisfying: Scene.visitors)
     queue.resume()
     await withCheckedContinuation { done in queue.async { done.resume() } }
     #expect(!scene.listener.all.contains { $0.hasPrefix("range") })

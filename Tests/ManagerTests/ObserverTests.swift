@@ -1,10 +1,11 @@
 import BeaconTesting
-import CoreLocation
 import Regions
 import ServiceCore
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import CoreLocation
 
 /// Clients of the services that want no events of regions leave them to the managers.
 @Suite struct ObserverTests {
@@ -19,8 +20,7 @@ import Testing
       switch observer {
       case "health": for await _ in services.health {}
       case "updates":
-        let lobby = CLBeaconIdentityConstraint(uuid: Scene.lobby)
-        for try await _ in CLBeaconUpdate.liveUpdates(satisfying: lobby, services: services) {}
+        for try await _ in CLLocationUpdate.liveUpdates(of: { services }) {}
       default: try await services.ended()
       }
     }

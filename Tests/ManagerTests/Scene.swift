@@ -16,6 +16,7 @@ extension CLLocationManager: @unchecked Sendable {}
 final class Scene: Sendable {
   static let uuid = ProximityUUID(high: 0xE2C5_6DB5_DFFB_48D2, low: 0xB060_D0F5_A710_96E0)
   static let lobby = UUID(uuidString: "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0") ?? UUID()
+  static let visitors = CLBeaconIdentityConstraint(uuid: lobby)
 
   let scanner: ScriptedScanner
   let services: LocationServices

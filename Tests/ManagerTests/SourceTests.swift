@@ -114,7 +114,7 @@ import Testing
     }
     scene.manager.startUpdatingLocation()
     _ = await scene.told(2)
-    scene.manager.startRangingBeacons(satisfying: UpdateTests.all)
+    scene.manager.startRangingBeacons(satisfying: Scene.visitors)
     scene.scanner.clock.advance(by: 10)
     await eventually { scene.services.beacons.end != nil }
     source.allow(until: 10)
