@@ -51,10 +51,6 @@ public enum ScannerContract {
     }
   }
 
-  fileprivate static func require(_ holds: Bool, _ sentence: @autoclosure () -> String) throws {
-    if !holds { throw Violation(description: sentence()) }
-  }
-
   private struct Run {
     let scanner: any Scanner
     var sightings: [Sighting] = []
@@ -158,6 +154,11 @@ extension ScannerContract {
         "it received at \(sighting.time), with reception lost since \(lostSince)")
     }
   }
+}
+
+/// Throws a violation with a sentence unless a condition holds.
+func require(_ holds: Bool, _ sentence: @autoclosure () -> String) throws {
+  if !holds { throw ScannerContract.Violation(description: sentence()) }
 }
 
 /// A member of a protocol extension needs a conforming type.

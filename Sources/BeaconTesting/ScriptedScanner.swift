@@ -125,9 +125,7 @@ public final class ScriptedScanner: Scanner {
     }
     if let delivered { clock.wait(after: delivered, atMost: Self.maximumReceiveTime) }
     let now = clock.now
-    let progress: ScanProgress
-    (sightings, progress) = try state.withLock { try $0.deliver(until: now, from: start) }
-    return progress
+    return try state.withLock { try $0.deliver(until: now, from: start, into: &sightings) }
   }
 
   /// Records that there is no demand.
@@ -174,16 +172,18 @@ extension ScriptedScanner.State {
   }
 
   fileprivate mutating func deliver(
-    until now: MonotonicTime, from start: MonotonicTime
-  ) throws -> ([Sighting], ScanProgress) {
+    until now: MonotonicTime, from start: MonotonicTime, into sightings: inout [Sighting]
+  ) throws -> ScanProgress {
     if let failure { throw failure }
     let reached = max(min(now, end ?? now), delivered ?? start)
     let count = script.prefix { $0.time <= reached }.count
-    var received = Array(script[..<count])
+    sightings = Array(script[..<count])
     script.removeFirst(count)
     // A sighting that was added too late is received now, because time does not go back.
     if let delivered {
-      for index in received.indices { received[index].time = max(received[index].time, delivered) }
+      for index in sightings.indices {
+        sightings[index].time = max(sightings[index].time, delivered)
+      }
     }
     delivered = reached
     counts.packets += count
@@ -193,9 +193,6 @@ extension ScriptedScanner.State {
     let reported = health.prefix { $0.noticed <= reached }.map(\.health)
     health.removeFirst(reported.count)
     note(reported)
-    let isOver = reached == end
-    return (
-      received, ScanProgress(began: start, reached: reached, isOver: isOver, health: reported)
-    )
+    return ScanProgress(began: start, reached: reached, isOver: reached == end, health: reported)
   }
 }

@@ -2,11 +2,6 @@ package import Scanning
 
 /// The contract of every source of inputs, as checks that any test framework can run.
 package enum SourceContract {
-  /// A violation of the contract.
-  package struct Violation: Error, CustomStringConvertible {
-    package let description: String
-  }
-
   /// Checks a live source: receives until it reports a state, rests, and does so again.
   ///
   /// - Parameters:
@@ -16,35 +11,36 @@ package enum SourceContract {
   ///   - limit: The maximum number of calls until a state comes.
   ///   - change: A change during the rest, such as the end of a fault.
   /// - Returns: The latest states before and after the rest.
-  /// - Throws: ``Violation``, or an error of the source or the change.
+  /// - Throws: ``ScannerContract/Violation``, or an error of the source or the change.
   @discardableResult
   package static func check<S: Source>(
-    _ source: S, for demand: S.Demand, time: (S.Input) -> MonotonicTime, limit: Int = 20_000,
+    _ source: S, for demand: S.Demand, time: @escaping (S.Input) -> MonotonicTime,
+    limit: Int = 20_000,
     whileResting change: () throws -> Void = {}
   ) throws -> (before: S.Health, after: S.Health) {
     try require(!source.name.isEmpty, "it has no name")
     // A rest before the first call changes nothing.
     source.rest()
-    var run = Run<S>(limit: limit)
-    let before = try run.receiveState(source, demand, time)
+    var run = Run(source: source, demand: demand, time: time, limit: limit)
+    let before = try run.receiveState()
     // Both a deadline in the past and an earlier wake end a wait.
-    _ = try run.receive(source, demand, time, until: run.reached)
+    try run.receive(until: run.reached)
     source.wake()
-    _ = try run.receive(source, demand, time, until: nil)
+    try run.receive(until: nil)
     source.rest()
     source.rest()
     try change()
     run.told = []
-    let after = try run.receiveState(source, demand, time)
+    let after = try run.receiveState()
     source.rest()
     return (before, after)
   }
 
-  private static func require(_ holds: Bool, _ sentence: @autoclosure () -> String) throws {
-    if !holds { throw Violation(description: sentence()) }
-  }
-
   private struct Run<S: Source> {
+    let source: S
+    let demand: S.Demand
+    /// Returns the time of an input.
+    let time: (S.Input) -> MonotonicTime
     let limit: Int
     var inputs: [S.Input] = []
     var reached: MonotonicTime?
@@ -52,20 +48,16 @@ package enum SourceContract {
     var told: [S.Health] = []
 
     /// Receives until a state was reported since the latest rest, and returns it.
-    mutating func receiveState(
-      _ source: S, _ demand: S.Demand, _ time: (S.Input) -> MonotonicTime
-    ) throws -> S.Health {
+    mutating func receiveState() throws -> S.Health {
       for _ in 0..<limit {
-        try receive(source, demand, time, until: nil)
+        try receive(until: nil)
         if let state = told.last { return state }
       }
-      throw Violation(description: "\(source.name) reported no state in \(limit) calls")
+      throw ScannerContract.Violation(
+        description: "\(source.name) reported no state in \(limit) calls")
     }
 
-    mutating func receive(
-      _ source: S, _ demand: S.Demand, _ time: (S.Input) -> MonotonicTime,
-      until deadline: MonotonicTime?
-    ) throws {
+    mutating func receive(until deadline: MonotonicTime?) throws {
       let progress = try source.receive(for: demand, until: deadline, into: &inputs)
       if let reached, let now = progress.reached {
         try require(now >= reached, "\(source.name): time went back from \(reached) to \(now)")
