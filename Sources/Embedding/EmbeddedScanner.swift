@@ -141,8 +141,6 @@ private struct ErrorLog: LogHandler {
   var metadata: Logger.Metadata = [:]
   var logLevel = Logger.Level.notice
 
-  init(isSilent: Bool) { self.isSilent = isSilent }
-
   subscript(metadataKey key: String) -> Logger.Metadata.Value? {
     get { metadata[key] }
     set { metadata[key] = newValue }

@@ -6,23 +6,19 @@ import DequeModule
 struct EventLines<Token> {
   /// A line, with the token that is done when the program takes the next line.
   struct Entry {
-    var line: [UInt8]
-    var token: Token?
+    fileprivate let number: UInt64
+    let line: [UInt8]
+    let token: Token?
   }
 
   /// The kinds of values of which only the latest waits.
   enum ValueKind: Hashable { case ranging, fix, heading }
 
-  private struct Numbered {
-    var number: UInt64
-    var entry: Entry
-  }
-
   /// The maximum number of waiting lines, without those of the latest values.
   let limit: Int
-  private var lines = Deque<Numbered>()
+  private var lines = Deque<Entry>()
   /// The waiting values, with at least one line for each kind.
-  private var values: [ValueKind: Deque<Numbered>] = [:]
+  private var values: [ValueKind: Deque<Entry>] = [:]
   private var latest: UInt64 = 0
   /// The number of lines dropped since ``takeMissed()``.
   private var missed = 0
@@ -35,12 +31,11 @@ struct EventLines<Token> {
   mutating func append(_ line: [UInt8], _ token: Token? = nil) -> Token? {
     var dropped: Token?
     if lines.count >= limit {
-      dropped =
-        lines.remove(at: lines.firstIndex { $0.entry.token == nil } ?? lines.startIndex).entry.token
+      dropped = lines.remove(at: lines.firstIndex { $0.token == nil } ?? lines.startIndex).token
       missed += 1
     }
     latest += 1
-    lines.append(Numbered(number: latest, entry: Entry(line: line, token: token)))
+    lines.append(Entry(number: latest, line: line, token: token))
     return dropped
   }
 
@@ -48,7 +43,7 @@ struct EventLines<Token> {
   mutating func replace(_ kind: ValueKind, with lines: [[UInt8]]) {
     let numbered = lines.map { line in
       latest += 1
-      return Numbered(number: latest, entry: Entry(line: line))
+      return Entry(number: latest, line: line, token: nil)
     }
     values[kind] = numbered.isEmpty ? nil : Deque(numbered)
   }
@@ -63,19 +58,15 @@ struct EventLines<Token> {
     let next = values.compactMap { kind, lines in lines.first.map { (kind, $0.number) } }
       .min { $0.1 < $1.1 }
     guard let (kind, number) = next, number < lines.first?.number ?? .max else {
-      return lines.popFirst()?.entry
+      return lines.popFirst()
     }
     defer { if values[kind]?.isEmpty == true { values[kind] = nil } }
-    return values[kind]?.popFirst()?.entry
+    return values[kind]?.popFirst()
   }
 
   /// Removes every line, and returns their tokens.
   mutating func removeAll() -> [Token] {
-    var tokens: [Token] = []
-    while let entry = removeFirst() {
-      if let token = entry.token { tokens.append(token) }
-    }
-    missed = 0
-    return tokens
+    defer { self = EventLines(limit: limit) }
+    return lines.compactMap(\.token)
   }
 }
