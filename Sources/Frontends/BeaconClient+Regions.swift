@@ -1,4 +1,4 @@
-import Regions
+package import Regions
 import Scanning
 package import ServiceCore
 
@@ -9,26 +9,27 @@ extension BeaconClient {
   package func replaceRegions(
     with regions: [BeaconRegion], _ events: inout MonitorEvents
   ) throws(BeaconServiceError) -> [String] {
-    let stored = self.regions
-    let removed = stored.map(\.identifier).filter { name in
+    let removed = self.regions.map(\.identifier).filter { name in
       !regions.contains { $0.identifier == name }
     }
     for name in removed { unregister(name) }
     for region in regions {
-      var state = RegionState.outside
-      var insideSince: WallClockTime?
-      // A region with the same beacons and other rules keeps its state.
-      if stored.contains(where: {
-        $0.identifier == region.identifier && $0.constraint == region.constraint
-      }), let known = snapshot(ofRegion: region.identifier) {
-        if known.status.state != .unknown { state = known.status.state }
-        if state == .inside { insideSince = known.since }
-      }
+      let state = assumedState(of: region)
+      let insideSince = state == .inside ? snapshot(ofRegion: region.identifier)?.since : nil
       try register(region, assuming: state)
       if let snapshot = snapshot(ofRegion: region.identifier) {
         events.begin(with: snapshot, insideSince: insideSince)
       }
     }
     return removed
+  }
+
+  /// Returns the state with which to register a region: that of the present region if only the rules
+  /// change, or else outside, so someone who is there already enters.
+  package func assumedState(of region: BeaconRegion) -> RegionState {
+    guard let known = snapshot(ofRegion: region.identifier), known.status.state != .unknown,
+      known.region.constraint == region.constraint
+    else { return .outside }
+    return known.status.state
   }
 }

@@ -9,23 +9,27 @@ extension LocationClient {
   package func replaceCircles(
     with circles: [CircularRegion], _ events: inout MonitorEvents
   ) throws(LocationServiceError) -> [String] {
-    let stored = self.circles.map(\.region)
-    let removed = stored.map(\.identifier).filter { name in
+    let removed = self.circles.map(\.region.identifier).filter { name in
       !circles.contains { $0.identifier == name }
     }
     for name in removed { unregister(name) }
     for circle in circles {
-      var state = GeofenceState.outside
-      var insideSince: WallClockTime?
-      if stored.contains(circle), let known = snapshot(ofCircle: circle.identifier) {
-        if known.state != .unknown { state = known.state }
-        if state == .inside { insideSince = known.since }
-      }
+      let state = assumedState(of: circle)
+      let insideSince = state == .inside ? snapshot(ofCircle: circle.identifier)?.since : nil
       try register(MonitoredCircle(circle), assuming: state)
       if let snapshot = snapshot(ofCircle: circle.identifier) {
         events.begin(with: snapshot, insideSince: insideSince)
       }
     }
     return removed
+  }
+
+  /// Returns the state with which to register a circle: that of an equal circle, or else outside, so
+  /// a machine that is there already enters.
+  package func assumedState(of circle: CircularRegion) -> GeofenceState {
+    guard let known = snapshot(ofCircle: circle.identifier), known.state != .unknown,
+      known.circle.region == circle
+    else { return .outside }
+    return known.state
   }
 }

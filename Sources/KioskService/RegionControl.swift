@@ -84,23 +84,21 @@ final class RegionControl: Sendable {
       configuration = new
       hub.setRules(new.rules)
       // A configured region replaces an added one of the same name.
-      let (regions, circles) = (
-        Set(new.regions.map(\.identifier)), Set(new.circles.map(\.identifier))
-      )
+      let regions = Set(new.regions.map(\.identifier))
+      let circles = Set(new.circles.map(\.identifier))
       for name in regions.union(circles) { added.unregister(name) }
-      let old = Dictionary(
-        configured.beacons.regions.map { ($0.identifier, $0) }, uniquingKeysWith: { $1 })
+      let old = Set(configured.beacons.regions.map(\.identifier))
       let oldCircles = Set(configured.circles)
-      for name in old.keys where !regions.contains(name) { configured.beacons.unregister(name) }
+      for name in old where !regions.contains(name) { configured.beacons.unregister(name) }
       for name in oldCircles where !circles.contains(name) {
         configured.locations?.unregister(name)
       }
-      for region in new.regions { try configured.register(region, old[region.identifier]) }
+      for region in new.regions { try configured.register(region) }
       for circle in new.circles { try configured.register(circle) }
       // Clients must receive the list even if it is that of the previous process.
       hub.announceRegions()
       range(new)
-      return oldCircles.union(old.keys).subtracting(regions).subtracting(circles).sorted()
+      return oldCircles.union(old).subtracting(regions).subtracting(circles).sorted()
     }
   }
 
@@ -157,7 +155,7 @@ final class RegionControl: Sendable {
         var region = BeaconRegion(identifier: name, constraint: constraint)
         region.rules = rules
         added.locations?.unregister(name)
-        try added.register(region, stored.first { $0.identifier == name })
+        try added.register(region)
       case .circle(let circle):
         try added.register(circle)
         added.beacons.unregister(name)
@@ -196,15 +194,9 @@ private struct OwnedRegions {
   }
 
   /// Registers a region. If only the rules changed, it keeps its state.
-  func register(_ region: BeaconRegion, _ old: BeaconRegion?) throws(RegionRefusal) {
-    var assumed = RegionState.outside
-    if old?.constraint == region.constraint,
-      let known = beacons.snapshot(ofRegion: region.identifier), known.status.state != .unknown
-    {
-      assumed = known.status.state
-    }
+  func register(_ region: BeaconRegion) throws(RegionRefusal) {
     do throws(BeaconServiceError) {
-      try beacons.register(region, assuming: assumed)
+      try beacons.register(region, assuming: beacons.assumedState(of: region))
     } catch {
       throw .conflict("\(error)")
     }
@@ -215,15 +207,9 @@ private struct OwnedRegions {
       throw .conflict(
         "a circle needs locations, which the service does not have; start it with --source")
     }
-    // As with beacons, a machine that is inside already enters.
-    var assumed = GeofenceState.outside
-    if let known = locations.snapshot(ofCircle: circle.identifier),
-      known.circle.region == circle, known.state != .unknown
-    {
-      assumed = known.state
-    }
     do throws(LocationServiceError) {
-      try locations.register(MonitoredCircle(circle), assuming: assumed)
+      let state = locations.assumedState(of: circle)
+      try locations.register(MonitoredCircle(circle), assuming: state)
     } catch {
       throw .conflict("\(error)")
     }
