@@ -74,7 +74,6 @@ package struct RuleSettings: Sendable {
   }
 
   private func merged(with words: [String]) throws(OptionError) -> RuleSettings {
-    var own = RuleSettings()
     var names: Set<String> = []
     let pairs = words.map { word in
       let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -84,17 +83,15 @@ package struct RuleSettings: Sendable {
       throw .unknownRule(unknown.name)
     }
     for (name, _) in pairs where !names.insert(name).inserted { throw .ruleGivenTwice(name) }
-    for (name, value) in pairs { try own.set(name, to: value) }
     var merged = self
-    if names.contains("each") { merged.each = own.each }
-    if names.contains("exit-after") { merged.exitAfter = own.exitAfter }
-    if names.contains("enter-count") { merged.enterCount = own.enterCount }
-    if names.contains("dwell") { merged.dwell = own.dwell }
     if !names.isDisjoint(with: Self.limits) {
-      merged.boundary = own.boundary
-      (merged.enterRssi, merged.exitRssi) = (own.enterRssi, own.exitRssi)
-      (merged.enterDistance, merged.exitDistance) = (own.enterDistance, own.exitDistance)
+      merged.boundary = nil
+      merged.enterRssi = nil
+      merged.exitRssi = nil
+      merged.enterDistance = nil
+      merged.exitDistance = nil
     }
+    for (name, value) in pairs { try merged.set(name, to: value) }
     return merged
   }
 
