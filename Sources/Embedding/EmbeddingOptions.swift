@@ -135,9 +135,6 @@ package struct EmbeddingOptions: Sendable {
     case "measured-power": "write a signal strength from -100 to -1 dBm"
     case "adapter-offset":
       "write decibels from -50 to 50 such as 3, or those of one adapter such as hci1=3"
-    case "calibrate":
-      "write beacons and what is known of them, such as UUID:1:2@power=-62,exponent=2.4,offset=3"
-    case "pin": "write a beacon and its sender's address: UUID:MAJOR:MINOR=AA:BB:CC:DD:EE:FF"
     case "application": "write the name of the program"
     default: Frontends.requirement(of: name, for: text) ?? ""
     }

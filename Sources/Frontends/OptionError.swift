@@ -59,6 +59,9 @@ package func requirement(of option: String, for value: String = "") -> String? {
   case "state-file": "write the name of a file"
   case "position":
     "write LATITUDE,LONGITUDE or LATITUDE,LONGITUDE,ALTITUDE, such as 52.5163,13.3777,34"
+  case "calibrate":
+    "write beacons and what is known of them, such as UUID:1:2@power=-62,exponent=2.4,offset=3"
+  case "pin": "write a beacon and its sender's address: UUID:MAJOR:MINOR=AA:BB:CC:DD:EE:FF"
   case "gpsd": "write HOST, HOST:PORT or the path of a Unix socket, such as localhost:2947"
   default: nil
   }

@@ -116,9 +116,6 @@ private func validValue(
     "write a signal strength in dBm such as -59, from -128 to 127"
   case "--zones": "write four distances in meters that increase in pairs, such as 0.5,0.7,3,4"
   case "--adapter-offset": "write decibels such as 3, or those of one adapter such as hci1=3"
-  case "--calibrate":
-    "write beacons and what is known of them, such as UUID:1:2@power=-62,exponent=2.4,offset=3"
-  case "--pin": "write a beacon and its sender's address: UUID:MAJOR:MINOR=AA:BB:CC:DD:EE:FF"
   case "--at":
     "write a distance from 0.1 to 100 meters, edge, inside or outside, and =FILE or =FILE@FROM-TO "
       + "where it is recorded"
