@@ -303,7 +303,9 @@ open class CLLocationManager: NSObject {
   open func requestLocation() { requestFix() }
 
   /// Starts updates of location changes of 500 meters or more, at most one in five minutes.
-  open func startMonitoringSignificantLocationChanges() { startSignificantChanges() }
+  open func startMonitoringSignificantLocationChanges() {
+    start(isWanted: \.use.significantChanges, locations.startSignificantChanges)
+  }
 
   /// Stops updates of significant location changes for all managers of the process.
   open func stopMonitoringSignificantLocationChanges() {
@@ -330,7 +332,7 @@ open class CLLocationManager: NSObject {
   // MARK: Visits
 
   /// Starts reports of visits, which are stays of five minutes or more at a place.
-  open func startMonitoringVisits() { startVisits() }
+  open func startMonitoringVisits() { start(isWanted: \.use.visits, locations.startVisits) }
 
   /// Stops reports of visits, for all managers of the process.
   open func stopMonitoringVisits() { locations.stopVisits() }

@@ -72,8 +72,8 @@ public struct CLLocationUpdate: Sendable {
       let locating = Locating(configuration, services(), continuation)
       continuation.onTermination = { _ in locating.end() }
       var updates = stream.makeAsyncIterator()
-      return {
-        locating.pace?.request()
+      return { [pace = locating.pace] in
+        pace?.request()
         return await updates.next(isolation: #isolation)
       }
     }

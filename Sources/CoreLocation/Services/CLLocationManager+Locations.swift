@@ -43,12 +43,6 @@ extension CLLocationManager {
     locations.cancelRequest()
   }
 
-  func startSignificantChanges() {
-    start(isWanted: \.use.significantChanges, locations.startSignificantChanges)
-  }
-
-  func startVisits() { start(isWanted: \.use.visits, locations.startVisits) }
-
   func startHeadings() {
     hasAskedForCalibration.store(false, ordering: .relaxed)
     // The fault is one of locations; a compass is another receiver.
@@ -66,7 +60,7 @@ extension CLLocationManager {
   }
 
   /// Starts a service. Reports why it does not start or, while it is wanted, finds nothing now.
-  private func start(
+  func start(
     failure code: CLError.Code = .locationUnknown, denial: CLError.Code = .denied,
     isWanted: @escaping @Sendable (CLLocationManager) -> Bool,
     _ body: () throws(LocationServiceError) -> Void,
@@ -144,7 +138,7 @@ extension CLLocationManager {
 
   // MARK: Delivery
 
-  private var use: LocationUse { locations.use }
+  var use: LocationUse { locations.use }
 
   /// Calls the delegate for an event, unless its service was stopped in the meantime.
   func deliver(_ event: LocationEvent, _ delivery: ServiceDelivery) {
@@ -170,7 +164,8 @@ extension CLLocationManager {
         self, didFinishDeferredUpdatesWithError: error.map { CLError(CLError.Code($0))._nsError })
     case .significantChange(let fix):
       // Updates deliver this fix too, earlier or later. It is not news after a newer one.
-      let (use, latest) = (use, latestLocation.withLock { $0?.timestamp })
+      let use = self.use
+      let latest = latestLocation.withLock { $0?.timestamp }
       guard use.significantChanges,
         use.updates == nil || latest.map({ $0 < Date(fix.timestamp) }) ?? true
       else { return }
@@ -237,24 +232,20 @@ extension CLLocationManager {
     }
   }
 
-  /// Reports the failure of all uses of fixes, and of each circle.
+  /// Reports one failure of all uses of fixes, which ends a request for one fix, and the failure of
+  /// each circle.
   private func failAll(isRefusal: Bool, _ sentence: String?) {
     func error(_ code: CLError.Code) -> CLError {
       sentence.map { CLError(code, $0) } ?? CLError(code)
     }
-    failFixes(error(isRefusal ? .denied : .locationUnknown))
+    let needsFixes = use.needsFixes
+    let isAwaited = awaitsFix.exchange(false, ordering: .relaxed)
+    locations.cancelRequest()
+    if needsFixes || isAwaited { deliverFailure(error(isRefusal ? .denied : .locationUnknown)) }
     let code = isRefusal ? CLError.Code.regionMonitoringDenied : .regionMonitoringFailure
     for circle in locations.circles {
       deliverFailure(of: CLCircularRegion(circle), error(code))
     }
-  }
-
-  /// Reports one failure of all uses of fixes, which ends a request for one fix.
-  private func failFixes(_ error: CLError) {
-    let needsFixes = use.needsFixes
-    let isAwaited = awaitsFix.exchange(false, ordering: .relaxed)
-    locations.cancelRequest()
-    if needsFixes || isAwaited { deliverFailure(error) }
   }
 }
 

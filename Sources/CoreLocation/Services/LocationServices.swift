@@ -109,7 +109,7 @@ public final class LocationServices: Sendable {
     let recordings = EnvironmentScanner.Recordings(environment)
     let application = configuration.applicationIdentifier
     var scanner = configuration.scanner
-    var source = configuration.locationSource?.make(for: application)
+    var source = configuration.locationSource?.make(application)
     // If one source is recorded, the other one is not live.
     let isReplay = recordings != nil || scanner?.isRecorded == true || source?.isRecorded == true
     let isLive = (scanner: scanner == nil && !isReplay, source: source == nil && !isReplay)
@@ -121,7 +121,7 @@ public final class LocationServices: Sendable {
       source = source ?? named?.source
     } else {
       scanner = scanner ?? LiveScanner()
-      source = source ?? PositionSource.automatic().make(for: application)
+      source = source ?? PositionSource.automatic().make(application)
     }
     if let captures = scanner as? ReplayScanner, let tracks = source as? TrackReplay {
       let merged = MergedReplay(captures, tracks, startsTogether: false)
@@ -129,7 +129,7 @@ public final class LocationServices: Sendable {
     }
     self.scanner = scanner
     var settings = ServiceManager.Configuration()
-    settings.applicationIdentifier = configuration.applicationIdentifier
+    settings.applicationIdentifier = application
     settings.authorization = configuration.authorization
     let isTrial =
       configuration.scanner == nil && scanner?.isRecorded == true

@@ -11,22 +11,21 @@ extension LocationServices {
   /// configuration.locationSource = try .tracks(["walk.gpx"], speed: .max)
   /// ```
   public struct PositionSource: Sendable {
-    private let choice: Choice
-
-    private enum Choice {
-      case automatic(fallback: FixedSource?)
-      case source(any LocationSource)
-    }
-
-    package init(_ source: any LocationSource) { choice = .source(source) }
-
-    private init(_ choice: Choice) { self.choice = choice }
+    /// Makes the source for an application. The source connects to nothing before it is needed.
+    let make: @Sendable (_ application: String) -> any LocationSource
 
     /// Returns the daemons of this system: gpsd, then GeoClue, then, if neither finds a location,
     /// the fallback as the place of a stationary device. Headings come from iio-sensor-proxy, or
     /// else from a compass of gpsd's.
     public static func automatic(fallback: CLLocation? = nil) -> PositionSource {
-      PositionSource(.automatic(fallback: fallback.flatMap(Self.source)))
+      let fixed = fallback.flatMap(Self.source)
+      return PositionSource { application in
+        CombinedSource(
+          fixes: AutomaticSource(
+            [GPSDSource(), GeoClueSource(desktopIdentifier: application)]
+              + (fixed.map { [$0] } ?? [])),
+          compass: CompassSource())
+      }
     }
 
     /// Returns the place of a stationary device, such as a kiosk. If the coordinate is not valid,
@@ -55,18 +54,9 @@ extension LocationServices {
           ? location.horizontalAccuracy : FixedSource.defaultAccuracy,
         verticalAccuracy: location.verticalAccuracy > 0 ? location.verticalAccuracy : nil)
     }
-
-    /// Makes the source for an application. The source connects to nothing before it is needed.
-    func make(for application: String) -> any LocationSource {
-      switch choice {
-      case .source(let source): source
-      case .automatic(let fallback):
-        CombinedSource(
-          fixes: AutomaticSource(
-            [GPSDSource(), GeoClueSource(desktopIdentifier: application)]
-              + (fallback.map { [$0] } ?? [])),
-          compass: CompassSource())
-      }
-    }
   }
+}
+
+extension LocationServices.PositionSource {
+  package init(_ source: any LocationSource) { make = { _ in source } }
 }

@@ -10,7 +10,7 @@ open class CLHeading: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     var magnetic: CLLocationDirection = 0
     var geographic: CLLocationDirection = -1
     var accuracy: CLLocationDirection = -1
-    var field: (x: Double, y: Double, z: Double) = (0, 0, 0)
+    var field = SIMD3<Double>.zero
     var timestamp = Date()
   }
 
@@ -36,10 +36,9 @@ open class CLHeading: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   }
 
   init(_ heading: Heading) {
-    let field = heading.field ?? .zero
     values = Values(
       magnetic: heading.magneticHeading, geographic: heading.trueHeading ?? -1,
-      accuracy: heading.accuracy ?? Self.unknownAccuracy, field: (field.x, field.y, field.z),
+      accuracy: heading.accuracy ?? Self.unknownAccuracy, field: heading.field ?? .zero,
       timestamp: Date(heading.timestamp))
     super.init()
   }
@@ -60,7 +59,7 @@ open class CLHeading: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     func number(_ key: String) -> Double { coder.decodeNumber("CLHeading.\(key)") }
     values = Values(
       magnetic: number("magneticHeading"), geographic: number("trueHeading"),
-      accuracy: number("headingAccuracy"), field: (number("x"), number("y"), number("z")),
+      accuracy: number("headingAccuracy"), field: SIMD3(number("x"), number("y"), number("z")),
       timestamp: coder.decodeDate("CLHeading.timestamp"))
     super.init()
   }
