@@ -26,13 +26,12 @@ package final class EmbeddedScanner: Sendable {
   init(
     _ options: EmbeddingOptions, _ sources: EmbeddedSources, limit: Int = EventFeed.limit
   ) throws(EmbeddingError) {
-    let rules = try options.regionRules
     let regions = try options.beaconRegions
     let configuration = try options.configuration
     for availability in [sources.scanner?.availability, sources.locations?.availability] {
       if case .notPermitted(let sentence)? = availability { throw .source(sentence) }
     }
-    let events = MonitorEvents(rules: rules)
+    var events = MonitorEvents(rules: configuration.rules)
     guard let feed = EventFeed(options, events: events, limit: limit) else {
       throw .source("the process has no file descriptors left; close some, or raise its limit")
     }
@@ -49,10 +48,10 @@ package final class EmbeddedScanner: Sendable {
       BeaconService(manager, scanner: $0, configuration: configuration)
     }
     let locations = sources.locations.map { LocationService(manager, source: $0) }
-    (self.manager, self.feed) = (manager, feed)
+    self.manager = manager
+    self.feed = feed
     client = manager.addClient(isReceiving: false) { feed.receive($0) }
     do {
-      var events = MonitorEvents(rules: rules)
       if let beacons {
         try Self.request(options, regions, by: BeaconClient(client, of: beacons), &events)
       }

@@ -217,7 +217,7 @@ package struct EmbeddingOptions: Sendable {
     if adapters.count > 1, adapters.contains(.all) {
       throw .options("adapter all means every adapter; set no other beside it")
     }
-    if backend == .bluez, let option = flags.contains("active") ? "active" : rawFlag {
+    if backend == .bluez, let option = rawFlag {
       throw .options(
         "\(option) needs raw HCI sockets, which the backend bluez does not use; set one of them")
     }
@@ -229,12 +229,13 @@ package struct EmbeddingOptions: Sendable {
   }
 
   private var follows: Bool { flags.contains("follow") }
-  private var rawFlag: String? { flags.contains("coded") ? "coded" : nil }
+  /// The option that needs raw HCI sockets, if any.
+  private var rawFlag: String? { ["active", "coded"].first(where: flags.contains) }
 
   private var liveOption: String? {
     if !adapters.isEmpty { return "adapter" }
     if backend != nil { return "backend" }
-    return flags.contains("active") ? "active" : rawFlag
+    return rawFlag
   }
 
   /// Opens the recordings, or creates the live sources.
@@ -315,18 +316,15 @@ package struct EmbeddingOptions: Sendable {
 
   var beaconRegions: [BeaconRegion] {
     get throws(EmbeddingError) {
-      var all: [BeaconRegion] = []
-      for region in regions {
-        do throws(OptionError) {
-          all.append(
-            BeaconRegion(
-              identifier: region.name, constraint: region.constraint,
-              rules: region.rules.isEmpty ? nil : try rules.rules(of: region)))
-        } catch {
-          throw .option(error)
+      do throws(OptionError) {
+        return try regions.map { region throws(OptionError) in
+          BeaconRegion(
+            identifier: region.name, constraint: region.constraint,
+            rules: region.rules.isEmpty ? nil : try rules.rules(of: region))
         }
+      } catch {
+        throw .option(error)
       }
-      return all
     }
   }
 

@@ -40,14 +40,10 @@ import Glibc
 /// A `bs_scanner`.
 private final class Scanner {
   let scanner: EmbeddedScanner
-  let descriptor: Int32
   /// The latest line of `bs_next`, which one thread at a time may call.
   private var line = CText()
 
-  init(_ scanner: EmbeddedScanner) {
-    self.scanner = scanner
-    descriptor = scanner.descriptor
-  }
+  init(_ scanner: EmbeddedScanner) { self.scanner = scanner }
 
   func next() -> UnsafePointer<CChar>? {
     guard let bytes = scanner.next() else { return nil }
@@ -132,7 +128,7 @@ package func start(_ options: UnsafeMutableRawPointer?) -> UnsafeMutableRawPoint
 
 @_cdecl("bs_fd")
 package func descriptor(_ scanner: UnsafeRawPointer?) -> Int32 {
-  unsafe object(scanner, Scanner.self)?.descriptor ?? -1
+  unsafe object(scanner, Scanner.self)?.scanner.descriptor ?? -1
 }
 
 @_cdecl("bs_next")
