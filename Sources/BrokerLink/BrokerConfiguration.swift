@@ -18,18 +18,12 @@ package struct BrokerConfiguration: Sendable, Equatable {
   package var topicPrefix: String?
   /// The parent of Home Assistant's discovery topics, or `nil` for no discovery.
   package var discoveryPrefix: String? = "homeassistant"
-  package var shape = TopicShape.beaconscan
-  /// The room in the topics of ESPresense and room-assistant, and the area suggested to Home
-  /// Assistant. `nil` stands for the node in the topics, and for no area.
-  package var room: String?
   /// Whether the receiver has a location source.
   package var hasLocations = false
   /// The URL of the receiver's page, or `nil` if other machines cannot reach it.
   package var pageURL: String?
   /// Whether to publish beacons without a name.
   package var includesUnnamedBeacons = false
-  /// The most beacons without a name in a report, closest first.
-  package var maximumUnnamedBeacons = 64
   /// The seconds without traffic after which the connection is checked, from 5 to 65535.
   package var keepAlive = 60
   /// The version to show for the receiver in Home Assistant.
@@ -72,15 +66,6 @@ package struct BrokerConfiguration: Sendable, Equatable {
   }
 }
 
-package enum TopicShape: String, Sendable, CaseIterable {
-  /// The topics of docs/mqtt.md, which Home Assistant discovers.
-  case beaconscan
-  /// The topics of ESPresense: `espresense/devices/ID/ROOM`.
-  case espresense
-  /// The topics of room-assistant: `room-assistant/entity/INSTANCE/TYPE/ID`.
-  case roomAssistant = "room-assistant"
-}
-
 /// The reason that a configuration is not valid: one sentence without a full stop.
 package struct BrokerError: Error, Hashable, CustomStringConvertible {
   package var description: String
@@ -94,7 +79,6 @@ extension BrokerConfiguration {
   var usedPort: UInt16 { port ?? (tls == nil ? 1883 : 8883) }
   var usedClientID: String { clientID ?? "beaconscan-\(node)" }
   var prefix: String { topicPrefix ?? "beaconscan/\(node)" }
-  var usedRoom: String { room ?? node }
 
   /// Checks everything that needs no connection.
   package func check() throws(BrokerError) {
@@ -111,11 +95,6 @@ extension BrokerConfiguration {
     }
     try Self.check(prefix, "topic prefix")
     if let discoveryPrefix { try Self.check(discoveryPrefix, "discovery prefix") }
-    guard TopicName.isLevel(usedRoom), usedRoom.utf8.count <= 256 else {
-      throw BrokerError(
-        "the MQTT room '\(usedRoom)' is no level of a topic; give 1 to 256 bytes without /, +, # and "
-          + "control characters")
-    }
     guard (1...65535).contains(usedClientID.utf8.count), TopicName.isText(usedClientID) else {
       throw BrokerError(
         "the MQTT client identifier '\(usedClientID)' cannot be sent; give 1 to 65535 bytes without "
@@ -123,9 +102,6 @@ extension BrokerConfiguration {
     }
     guard (5...65535).contains(keepAlive) else {
       throw BrokerError("the MQTT keep-alive is \(keepAlive) s; give a time from 5 s to 65535 s")
-    }
-    guard maximumUnnamedBeacons >= 0 else {
-      throw BrokerError("the bounds of the MQTT link are too small; give 1 event or more")
     }
     guard reconnectDelay.lowerBound > 0, reconnectDelay.upperBound <= 86400 else {
       throw BrokerError("the delays between two attempts must be longer than 0 s and at most 1 d")

@@ -156,7 +156,6 @@ struct Discovery {
       "manufacturer": "beaconscan", "model": "Bluetooth beacon receiver",
     ]
     if let version = configuration.softwareVersion { device["sw_version"] = .text(version) }
-    if let room = configuration.room { device["suggested_area"] = .text(room) }
     if let url = configuration.pageURL { device["configuration_url"] = .text(url) }
     return device
   }
@@ -170,18 +169,9 @@ struct Discovery {
 
 struct Topics {
   let prefix: String
-  let shape: TopicShape
-  let room: String
 
-  init(_ configuration: BrokerConfiguration) {
-    (prefix, shape, room) = (configuration.prefix, configuration.shape, configuration.usedRoom)
-  }
-
-  /// The topic for `online` or `offline`. In the shape of ESPresense it is the topic defined there,
-  /// since a connection has only one last will.
-  var status: String {
-    shape == .espresense ? "espresense/rooms/\(room)/status" : "\(prefix)/status"
-  }
+  /// The topic for `online` or `offline`.
+  var status: String { "\(prefix)/status" }
 
   var health: String { "\(prefix)/health" }
 
@@ -215,14 +205,5 @@ struct Topics {
   func beacon(level: String) -> Beacon {
     let topic = "\(prefix)/beacons/\(level)"
     return Beacon(presence: topic + "/presence", range: topic + "/range")
-  }
-
-  func report(of beacon: BeaconIdentity) -> String {
-    switch shape {
-    case .beaconscan: self.beacon(beacon).range
-    case .espresense: "espresense/devices/\(beacon.espresenseID)/\(room)"
-    case .roomAssistant:
-      "room-assistant/entity/\(room)/bluetooth-low-energy-presence-sensor/ble-\(beacon.roomAssistantID)"
-    }
   }
 }

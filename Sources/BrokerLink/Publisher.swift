@@ -22,10 +22,12 @@ struct Publisher {
   private var strangers: Set<String> = []
   /// The bound on `strangers`, larger than the number of possible regions.
   static let maximumStrangers = 1 << 16
+  /// The most beacons without a name in a report, closest first.
+  private static let maximumUnnamed = 64
 
   init(_ configuration: BrokerConfiguration, position: Int64) {
     self.configuration = configuration
-    topics = Topics(configuration)
+    topics = Topics(prefix: configuration.prefix)
     discovery = Discovery(configuration: configuration, topics: topics)
     outbox = Outbox(position: position)
     outbox.set(topics.status, Array("online".utf8), .status)
@@ -61,23 +63,17 @@ struct Publisher {
 
   mutating func setBeacons(_ new: [BeaconIdentity: String]) {
     for (beacon, name) in names where new[beacon] == nil {
-      if configuration.shape == .beaconscan {
-        remove(discovery.entities(of: beacon, named: name).map(\.topic))
-        let topics = topics.beacon(beacon)
-        outbox.remove(topics.presence, .state)
-        outbox.remove(topics.range, .state)
-      }
+      remove(discovery.entities(of: beacon, named: name).map(\.topic))
+      for topic in topics.beacon(beacon).retained { outbox.remove(topic, .state) }
       rate.remove(beacon)
     }
     for (beacon, name) in new.sorted(by: { $0.key < $1.key }) {
       if names[beacon] == nil {
         // It may have been published without a name.
         rate.remove(beacon)
-        if configuration.shape == .beaconscan {
-          outbox.set(topics.beacon(beacon).presence, Array("unknown".utf8), .state)
-        }
+        setPresence(beacon, "unknown")
       }
-      if configuration.shape == .beaconscan { set(discovery.entities(of: beacon, named: name)) }
+      set(discovery.entities(of: beacon, named: name))
     }
     names = new
     knowsBeacons = true
@@ -87,31 +83,28 @@ struct Publisher {
   // Reports.
 
   mutating func update(ranging report: RangingReport) {
-    let time = report.wallClockTime
     var present: Set<BeaconIdentity> = []
     var unnamed = 0
     for beacon in report.beacons {
       let name = names[beacon.beacon]
       if name == nil {
-        guard configuration.includesUnnamedBeacons, unnamed < configuration.maximumUnnamedBeacons
-        else { continue }
+        guard configuration.includesUnnamedBeacons, unnamed < Self.maximumUnnamed else { continue }
         unnamed += 1
       } else {
         setPresence(beacon.beacon, "present")
       }
       present.insert(beacon.beacon)
       // Momentary messages are not kept for a later connection.
-      guard outbox.isConnected || isRetained(name),
-        rate.publishes(beacon, at: report.time)
-      else { continue }
-      publish(PublishedBeacon(beacon, name: name, time: time, room: configuration.usedRoom))
+      guard outbox.isConnected || name != nil, rate.publishes(beacon, at: report.time) else {
+        continue
+      }
+      publish(beacon)
     }
     for beacon in rate.beacons where !present.contains(beacon) && report.covers(beacon) {
-      guard outbox.isConnected || isRetained(names[beacon]) else { continue }
-      guard let last = rate.remove(beacon) else { continue }
-      publish(
-        PublishedBeacon(absent: last, name: names[beacon], time: time, room: configuration.usedRoom)
-      )
+      guard outbox.isConnected || names[beacon] != nil, let last = rate.remove(beacon) else {
+        continue
+      }
+      publish(last.withoutSignal)
     }
     for beacon in names.keys where !present.contains(beacon) && report.covers(beacon) {
       setPresence(beacon, "absent")
@@ -148,9 +141,7 @@ struct Publisher {
   mutating func begin() {
     outbox.begin()
     // While disconnected, momentary messages were not published.
-    if configuration.shape != .beaconscan || configuration.includesUnnamedBeacons {
-      rate.expire()
-    }
+    if configuration.includesUnnamedBeacons { rate.expire() }
   }
 
   /// The subscriptions: Home Assistant's start, and the entities retained by the broker.
@@ -202,32 +193,41 @@ struct Publisher {
   }
 
   private mutating func setPresence(_ beacon: BeaconIdentity, _ presence: String) {
-    guard configuration.shape == .beaconscan else { return }
     outbox.set(topics.beacon(beacon).presence, Array(presence.utf8), .state)
   }
 
-  /// Returns whether the broker retains a beacon's messages.
-  private func isRetained(_ name: String?) -> Bool {
-    configuration.shape == .beaconscan && name != nil
-  }
-
-  private mutating func publish(_ beacon: PublishedBeacon) {
+  /// Publishes a beacon, which the broker retains if it has a name.
+  private mutating func publish(_ beacon: RangedBeacon) {
     var record: [UInt8] = []
-    switch configuration.shape {
-    case .beaconscan: Self.beacon.append(beacon.beacon, to: &record)
-    case .espresense:
-      // ESPresense sends nothing about beacons that it does not receive.
-      guard beacon.isPresent, beacon.beacon.estimate != nil else { return }
-      PublishedBeacon.espresense.append(beacon, to: &record)
-    case .roomAssistant: PublishedBeacon.roomAssistant.append(beacon, to: &record)
-    }
+    Self.beacon.append(beacon, to: &record)
     outbox.set(
-      topics.report(of: beacon.beacon.beacon), record,
-      isRetained(beacon.name) ? .state : .momentary)
+      topics.beacon(beacon.beacon).range, record,
+      names[beacon.beacon] == nil ? .momentary : .state)
   }
 
   /// A beacon as in the output of `range`.
   private static let beacon = RangedBeacon.record(showsRaw: false, showsSides: false)
+}
+
+extension BeaconIdentity {
+  /// The beacon in topics and identifiers. It does not depend on the name.
+  var topicLevel: String { "\(uuid)".lowercased() + "-\(major)-\(minor)" }
+}
+
+extension RangedBeacon {
+  /// The beacon without the values that need a signal.
+  fileprivate var withoutSignal: RangedBeacon {
+    var beacon = self
+    beacon.proximity = .unknown
+    beacon.estimate = nil
+    beacon.rawDistance = nil
+    beacon.side = nil
+    beacon.rssi = nil
+    beacon.smoothed = nil
+    beacon.smoothedError = nil
+    beacon.sightings = 0
+    return beacon
+  }
 }
 
 extension RangingReport {

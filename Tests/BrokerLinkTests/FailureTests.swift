@@ -40,7 +40,6 @@ import Testing
     ("prefix", "the MQTT topic prefix 'a/+/b' is no topic"),
     ("discovery", "the MQTT discovery prefix '/x' is no topic"),
     ("node", "the MQTT node 'a b' is no identifier"),
-    ("room", "the MQTT room 'a/b' is no level of a topic"),
     ("keepAlive", "the MQTT keep-alive is 4 s; give a time from 5 s to 65535 s"),
     ("password", "there is an MQTT password and no user name; give a user name too"),
     ("client", "the MQTT client identifier '' cannot be sent"),
@@ -59,7 +58,6 @@ import Testing
     case "prefix": configuration.topicPrefix = "a/+/b"
     case "discovery": configuration.discoveryPrefix = "/x"
     case "node": configuration.node = "a b"
-    case "room": configuration.room = "a/b"
     case "keepAlive": configuration.keepAlive = 4
     case "password": configuration.password = "x"
     case "client": configuration.clientID = ""

@@ -9,12 +9,8 @@ import Testing
 @testable import ServiceCore
 
 @Suite struct PublisherTests {
-  private func publisher(
-    _ shape: TopicShape = .beaconscan, includesUnnamed: Bool = false
-  ) -> Publisher {
+  private func publisher(includesUnnamed: Bool = false) -> Publisher {
     var configuration = BrokerConfiguration(host: "localhost", node: "kiosk")
-    configuration.shape = shape
-    configuration.room = "hall"
     configuration.includesUnnamedBeacons = includesUnnamed
     configuration.discoveryPrefix = nil
     return Publisher(configuration, position: 0)
@@ -101,7 +97,7 @@ import Testing
     var publisher = publisher()
     publisher.setRegions([BrokerRegion("lobby")])
     publisher.begin()
-    let topics = Topics(BrokerConfiguration(host: "h", node: "kiosk")).region("lobby")
+    let topics = Topics(prefix: "beaconscan/kiosk").region("lobby")
     #expect(drain(&publisher)[topics.state] == "unknown")
     update(&publisher, event(.enter, "lobby", beacons: 1, beacon: keys))
     var messages = drain(&publisher)
@@ -125,12 +121,10 @@ import Testing
   }
 
   /// A publisher with discovery.
-  private func publisher(
-    hasLocations: Bool, room: String? = nil, pageURL: String? = nil
-  ) -> Publisher {
+  private func publisher(hasLocations: Bool, pageURL: String? = nil) -> Publisher {
     var configuration = BrokerConfiguration(host: "localhost", node: "kiosk")
     configuration.hasLocations = hasLocations
-    (configuration.room, configuration.pageURL) = (room, pageURL)
+    configuration.pageURL = pageURL
     return Publisher(configuration, position: 0)
   }
 
@@ -170,7 +164,7 @@ import Testing
   }
 
   @Test func `a region of beacons that becomes a circle has no beacons any more`() {
-    let topics = Topics(BrokerConfiguration(host: "h", node: "kiosk")).region("lobby")
+    let topics = Topics(prefix: "beaconscan/kiosk").region("lobby")
     let beacons = "homeassistant/sensor/beaconscan_kiosk/region_lobby_beacons/config"
     let occupancy = "homeassistant/binary_sensor/beaconscan_kiosk/region_lobby_occupancy/config"
     let circle = BrokerRegion("lobby", countsBeacons: false)
@@ -216,73 +210,18 @@ import Testing
     #expect(publisher.outbox.acknowledged == 7)
   }
 
-  @Test func `the receiver's device has the room and the page that were given`() {
+  @Test func `the receiver's device has the page that was given`() {
     func device(of publisher: Publisher) -> [String: Any] {
       let entity = publisher.discovery.receiver.first.map {
         String(decoding: $0.payload, as: UTF8.self)
       }
       return object(entity)["device"] as? [String: Any] ?? [:]
     }
-    let given = device(
-      of: publisher(hasLocations: false, room: "hall", pageURL: "http://kiosk.local:8732/"))
-    #expect(given["suggested_area"] as? String == "hall")
+    let given = device(of: publisher(hasLocations: false, pageURL: "http://kiosk.local:8732/"))
     #expect(given["configuration_url"] as? String == "http://kiosk.local:8732/")
     let none = device(of: publisher(hasLocations: false))
     #expect(none["name"] as? String == "beaconscan kiosk")
-    #expect(none["suggested_area"] == nil && none["configuration_url"] == nil)
-  }
-
-  @Test func `ESPresense's shape`() {
-    var publisher = publisher(.espresense, includesUnnamed: true)
-    publisher.setBeacons([keys: "Keys"])
-    publisher.begin()
-    publisher.update(ranging: report([beacon(), beacon(bag, .unknown)]))
-    let messages = drain(&publisher)
-    #expect(
-      messages == [
-        "espresense/rooms/hall/status": "online",
-        "espresense/devices/iBeacon:\(keysLevel)/hall":
-          #"{"id":"iBeacon:\#(keysLevel)","name":"Keys","rssi@1m":-59,"rssi":-64.25,"raw":2.35,"#
-          + #""distance":2,"var":\#(variance)}"#,
-      ], "\(messages)")
-    // One that is gone is not published.
-    publisher.update(ranging: report([], at: 3))
-    #expect(drain(&publisher).isEmpty)
-  }
-
-  private var variance: String {
-    let deviation = beacon().estimate?.standardDeviation ?? 0
-    return decimalText(deviation * deviation)
-  }
-
-  private func decimalText(_ value: Double) -> String {
-    let hundredths = Int((value * 100).rounded())
-    var text = "\(hundredths / 100).\(hundredths % 100 < 10 ? "0" : "")\(hundredths % 100)"
-    while text.last == "0" { text.removeLast() }
-    if text.last == "." { text.removeLast() }
-    return text
-  }
-
-  @Test func `room-assistant's shape`() {
-    var publisher = publisher(.roomAssistant)
-    publisher.setBeacons([keys: "Keys"])
-    publisher.begin()
-    publisher.update(ranging: report([beacon()], at: 1))
-    let id = "ble-00000000000001020000000000000a0b-3-4"
-    let topic = "room-assistant/entity/hall/bluetooth-low-energy-presence-sensor/\(id)"
-    var messages = drain(&publisher)
-    #expect(Set(messages.keys) == ["beaconscan/kiosk/status", topic])
-    let there =
-      #"{"entity":{"attributes":{"distance":2,"lastUpdatedAt":"1970-01-01T00:00:01.000Z"},"id":"\#(id)","#
-      + #""name":"Keys Room Presence","distributed":true,"stateLocked":true,"distances":{"hall":"#
-      + #"{"lastUpdatedAt":"1970-01-01T00:00:01.000Z","distance":2,"outOfRange":false}},"timeout":0,"#
-      + #""measuredValues":{"hall":{"rssi":-64.25,"measuredPower":-59}},"state":"hall"},"#
-      + #""hasAuthority":true}"#
-    #expect(messages[topic] == there, "\(messages[topic] ?? "")")
-    publisher.update(ranging: report([], at: 2))
-    messages = drain(&publisher)
-    let entity = object(messages[topic])["entity"] as? [String: Any] ?? [:]
-    #expect(entity["state"] as? String == "not_home")
+    #expect(none["configuration_url"] == nil)
   }
 
   @Test func `beacons without a name are published on request, the closest, and not retained`() {

@@ -98,7 +98,7 @@ private func validValue(
   case "--webhook-secret-file": "write the name of a file"
   case "--webhook-events": "write some of \(WebhookEvents.names), such as enter,exit"
   case "--mqtt": "write HOST or HOST:PORT, such as mqtt.local:1883"
-  case "--mqtt-username", "--mqtt-node", "--mqtt-room": "write a name such as kiosk"
+  case "--mqtt-username", "--mqtt-node": "write a name such as kiosk"
   case "--mqtt-prefix", "--mqtt-discovery": "write a topic such as site/kiosk"
   case "--host": "write a name such as kiosk.local"
   case "--allow-origin": "write an origin such as http://localhost:3000"

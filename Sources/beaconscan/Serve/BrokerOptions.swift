@@ -51,17 +51,6 @@ struct BrokerOptions: ParsableArguments {
       valueName: "topic"))
   var mqttDiscovery: String?
 
-  @Option(
-    help: ArgumentHelp(
-      "The topics of beacons: beaconscan, espresense or room-assistant.", valueName: "shape"))
-  var mqttShape = TopicShape.beaconscan
-
-  @Option(
-    help: ArgumentHelp(
-      "The room of this receiver: the area in Home Assistant, and in the topics of ESPresense and room-assistant.",
-      valueName: "room"))
-  var mqttRoom: String?
-
   @Flag(help: "Publish beacons without a name too, the 64 closest.")
   var mqttAll = false
 
@@ -71,7 +60,7 @@ struct BrokerOptions: ParsableArguments {
       (mqttUsername != nil, "username"), (mqttPasswordFile != nil, "password-file"),
       (mqttTls, "tls"), (mqttCa != nil, "ca"), (mqttCertificate != nil, "certificate"),
       (mqttKey != nil, "key"), (mqttNode != nil, "node"), (mqttPrefix != nil, "prefix"),
-      (mqttDiscovery != nil, "discovery"), (mqttRoom != nil, "room"), (mqttAll, "all"),
+      (mqttDiscovery != nil, "discovery"), (mqttAll, "all"),
     ]
     if let (_, name) = given.first(where: \.0) {
       throw ValidationError("--mqtt-\(name) needs a broker; give --mqtt HOST too.")
@@ -94,8 +83,6 @@ struct BrokerOptions: ParsableArguments {
       if let mqttDiscovery {
         configuration.discoveryPrefix = mqttDiscovery == "none" ? nil : mqttDiscovery
       }
-      configuration.shape = mqttShape
-      configuration.room = mqttRoom
       configuration.includesUnnamedBeacons = mqttAll
       configuration.softwareVersion = Beaconscan.configuration.version
       do throws(BrokerError) {
@@ -142,5 +129,3 @@ struct BrokerAddress: ExpressibleByArgument {
     (host, port) = (String(parts[0]), number)
   }
 }
-
-extension TopicShape: ExpressibleByArgument {}
