@@ -85,65 +85,36 @@ struct TOMLCursor {
     return text(from: start)
   }
 
-  mutating func readBasicString() throws(Problem) -> String {
-    let start = offset
-    offset += 1
-    var content: [UInt8] = []
-    while let character = next {
-      switch character {
-      case "\"":
-        offset += 1
-        return String(decoding: content, as: UTF8.self)
-      case "\\": try readEscape(into: &content)
-      case "\n", "\r": throw open(start, "\"")
-      default: try readCharacter(into: &content)
-      }
-    }
-    throw open(start, "\"")
-  }
-
-  mutating func readLiteralString() throws(Problem) -> String {
+  /// Reads a string, in which a quotation mark `"` makes backslashes begin escapes.
+  mutating func readString(_ quote: Unicode.Scalar) throws(Problem) -> String {
     let start = offset
     offset += 1
     var content: [UInt8] = []
     while let character = next, character != "\n", character != "\r" {
-      if skip("'") { return String(decoding: content, as: UTF8.self) }
-      try readCharacter(into: &content)
-    }
-    throw open(start, "'")
-  }
-
-  mutating func readMultilineBasicString() throws(Problem) -> String {
-    let start = offset
-    var content: [UInt8] = []
-    startLines()
-    while let character = next {
-      if character == "\"" {
-        if let text = endLines("\"", &content) { return text }
-        continue
-      }
-      switch character {
-      case "\\":
-        guard !skipContinuation() else { break }
+      if skip(quote) { return String(decoding: content, as: UTF8.self) }
+      if character == "\\", quote == "\"" {
         try readEscape(into: &content)
-      default: try readLineCharacter(into: &content)
+      } else {
+        try readCharacter(into: &content)
       }
     }
-    throw open(start, "\"\"\"")
+    throw open(start, "\(quote)")
   }
 
-  mutating func readMultilineLiteralString() throws(Problem) -> String {
+  mutating func readMultilineString(_ quote: Unicode.Scalar) throws(Problem) -> String {
     let start = offset
     var content: [UInt8] = []
     startLines()
     while let character = next {
-      if character == "'" {
-        if let text = endLines("'", &content) { return text }
-        continue
+      if character == quote {
+        if let text = endLines(quote, &content) { return text }
+      } else if character == "\\", quote == "\"" {
+        if !skipContinuation() { try readEscape(into: &content) }
+      } else {
+        try readLineCharacter(into: &content)
       }
-      try readLineCharacter(into: &content)
     }
-    throw open(start, "'''")
+    throw open(start, "\(quote)\(quote)\(quote)")
   }
 
   private func open(_ start: Int, _ quotes: String) -> Problem {
@@ -232,18 +203,13 @@ struct TOMLCursor {
 
   mutating func readWord() throws(Problem) -> TOMLItem.Value {
     let start = offset
-    while let character = next, Self.isBare(character) || "+.:".unicodeScalars.contains(character) {
-      offset += 1
-    }
+    skipWord()
     // A space may separate a date from a time of day.
     if TOMLTime.isDay(text(from: start)), next == " ", bytes.count > offset + 3,
       bytes[offset + 3] == UInt8(ascii: ":")
     {
       offset += 1
-      while let character = next, Self.isBare(character) || "+.:".unicodeScalars.contains(character)
-      {
-        offset += 1
-      }
+      skipWord()
     }
     let word = text(from: start)
     guard !word.isEmpty else { throw Problem("expected a value: \(Self.valid)", at: start) }
@@ -251,13 +217,18 @@ struct TOMLCursor {
     if TOMLTime.isValid(word) { return .time(word) }
     if let integer = Self.integer(word) {
       guard let integer else {
-        throw Problem(
-          "the number \(word) is too large; the largest is \(Int.max)", at: start)
+        throw Problem("the number \(word) is too large; the largest is \(Int.max)", at: start)
       }
       return .integer(integer)
     }
     if let float = Self.float(word) { return .float(float) }
     throw Problem("\(word) is no value; valid is \(Self.valid)", at: start)
+  }
+
+  private mutating func skipWord() {
+    while let character = next, Self.isBare(character) || "+.:".unicodeScalars.contains(character) {
+      offset += 1
+    }
   }
 
   private static let valid =
@@ -319,7 +290,7 @@ struct TOMLCursor {
     Character(Unicode.Scalar(byte)).hexDigitValue ?? .max
   }
 
-  private static func isBare(_ character: Unicode.Scalar) -> Bool {
+  static func isBare(_ character: Unicode.Scalar) -> Bool {
     switch character {
     case "a"..."z", "A"..."Z", "0"..."9", "-", "_": true
     default: false

@@ -55,12 +55,8 @@ extension TOMLDocument {
   }
 
   private static func key(_ key: String) -> String {
-    let isBare = key.utf8.allSatisfy { byte in
-      byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
-        || byte < 0x80
-          && (Character(Unicode.Scalar(byte)).isLetter || Character(Unicode.Scalar(byte)).isNumber)
-    }
-    return isBare && !key.isEmpty ? key : quoted(key)
+    let isBare = !key.isEmpty && key.unicodeScalars.allSatisfy(TOMLCursor.isBare)
+    return isBare ? key : quoted(key)
   }
 
   private func replacing(_ range: Range<Int>, with text: String) -> TOMLDocument {

@@ -147,8 +147,8 @@ struct TOMLReader {
       let start = cursor.offset
       let name: String
       switch cursor.next {
-      case "\"": name = try cursor.readBasicString()
-      case "'": name = try cursor.readLiteralString()
+      case "\"": name = try cursor.readString("\"")
+      case "'": name = try cursor.readString("'")
       default:
         name = cursor.readBareKey()
         if name.isEmpty {
@@ -175,11 +175,11 @@ struct TOMLReader {
     case "\"":
       value = .string(
         try cursor.starts(with: "\"\"\"")
-          ? cursor.readMultilineBasicString() : cursor.readBasicString())
+          ? cursor.readMultilineString("\"") : cursor.readString("\""))
     case "'":
       value = .string(
         try cursor.starts(with: "'''")
-          ? cursor.readMultilineLiteralString() : cursor.readLiteralString())
+          ? cursor.readMultilineString("'") : cursor.readString("'"))
     case "[": value = .array(try readArray(depth: depth))
     case "{": value = .table(try readInlineTable(depth: depth))
     default: value = try cursor.readWord()
