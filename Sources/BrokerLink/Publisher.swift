@@ -198,10 +198,8 @@ struct Publisher {
 
   /// Publishes a beacon, which the broker retains if it has a name.
   private mutating func publish(_ beacon: RangedBeacon) {
-    var record: [UInt8] = []
-    Self.beacon.append(beacon, to: &record)
     outbox.set(
-      topics.beacon(beacon.beacon).range, record,
+      topics.beacon(beacon.beacon).range, Self.beacon.json(beacon),
       names[beacon.beacon] == nil ? .momentary : .state)
   }
 

@@ -56,7 +56,7 @@ package final class EventFormat: Sendable {
   private func describe(_ event: RegionsChanged) -> JournalDescription {
     JournalDescription(
       kind: "regions", wallClockTime: WallClockTime(nanoseconds: 0),
-      record: Self.encode(event, Self.regions))
+      record: Self.regions.json(event))
   }
 
   private func describe(_ event: BeaconEvent) -> JournalDescription? {
@@ -66,7 +66,7 @@ package final class EventFormat: Sendable {
     case .health(let health, let time):
       return JournalDescription(
         kind: "health", time: health.time, wallClockTime: time,
-        record: Self.encode((health, time), ScannerHealth.record))
+        record: ScannerHealth.record.json((health, time)))
     default: return nil
     }
   }
@@ -80,11 +80,11 @@ package final class EventFormat: Sendable {
       let time = visit.departure ?? visit.arrival ?? .now
       let line = LocateLine.visit(VisitLine(visit, at: time))
       return JournalDescription(
-        kind: "visit", wallClockTime: time, record: Self.encode(line, LocateLine.visit))
+        kind: "visit", wallClockTime: time, record: LocateLine.visit.json(line))
     case .health(let health, let time):
       return JournalDescription(
         kind: "health", time: health.time, wallClockTime: time,
-        record: Self.encode((health, time), LocationHealth.record))
+        record: LocationHealth.record.json((health, time)))
     default: return nil
     }
   }
@@ -92,16 +92,10 @@ package final class EventFormat: Sendable {
   private func describe(_ line: MonitorEvent, at time: MonotonicTime) -> JournalDescription {
     JournalDescription(
       kind: line.kind.rawValue, time: time, wallClockTime: line.time, region: line.region,
-      beacon: line.beacon?.key, dwell: line.dwell, record: Self.encode(line, line.record),
+      beacon: line.beacon?.key, dwell: line.dwell, record: line.record.json(line),
       detail: line)
   }
 
   private static let regions = RecordType<RegionsChanged>(
     "regions", [Field("time", .time) { $0.time }])
-
-  private static func encode<Value>(_ value: Value, _ type: RecordType<Value>) -> [UInt8] {
-    var record: [UInt8] = []
-    type.append(value, to: &record)
-    return record
-  }
 }

@@ -37,7 +37,7 @@ struct EventStream: Sendable {
         let end = hub.place.position
         for event in batch.entries.prefix(while: { $0.id <= end }) { append(event, to: &text) }
         place.position = max(place.position, min(batch.position, end))
-        for (kind, json) in hub.values(after: &place) { append(kind.rawValue, json, to: &text) }
+        for (kind, json) in hub.values(after: &place) { append(kind, json, to: &text) }
       }
       if text.isEmpty { text += ": keep-alive\n\n".utf8 }
       try await flush(&text, to: &writer)
@@ -69,8 +69,6 @@ struct EventStream: Sendable {
   }
 
   private static func missed(since id: String) -> [UInt8] {
-    var json: [UInt8] = []
-    RecordType<String>(nil, [Field("since", .text) { $0 }]).append(String(id.prefix(64)), to: &json)
-    return json
+    RecordType<String>(nil, [Field("since", .text) { $0 }]).json(String(id.prefix(64)))
   }
 }

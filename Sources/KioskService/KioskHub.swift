@@ -15,9 +15,9 @@ import Synchronization
 package final class KioskHub: Sendable {
   fileprivate struct State {
     var kiosk = KioskState()
-    /// The latest report, and its beacons as JSON. `nil` before the first, and while not ranging.
+    /// The latest report as JSON, and its beacons. None before the first, and while not ranging.
     var report: [UInt8]?
-    var beacons: [UInt8]?
+    var beacons: [RangedBeacon] = []
     var reports = 0
     var isRanging = false
     /// The latest fix and heading as JSON. `nil` before the first, and while not locating.
@@ -39,7 +39,7 @@ package final class KioskHub: Sendable {
   private let state: Mutex<State>
   /// The streams that wait for a change.
   let waiters = Waiters()
-  private let interest = InterestMeter()
+  let interest = InterestMeter()
   private let began = ContinuousClock.now
   private let version: String
   private let format: EventFormat
@@ -136,19 +136,12 @@ package final class KioskHub: Sendable {
 
   package func receive(_ report: RangingReport) {
     let time = report.wallClockTime
-    var beacons: [UInt8] = Array("[".utf8)
-    for (index, beacon) in report.beacons.enumerated() {
-      if index > 0 { beacons.append(UInt8(ascii: ",")) }
-      Self.beacon.append(beacon, to: &beacons)
-    }
-    beacons.append(UInt8(ascii: "]"))
-    var data: [UInt8] = []
-    Self.report.append(RegionReport(time: time, region: nil, beacons: report.beacons), to: &data)
-    state.withLock { [beacons, data] state in
+    let json = Self.report.json(RegionReport(time: time, region: nil, beacons: report.beacons))
+    state.withLock { state in
       // A report that was on its way when the receiver was turned off is outdated.
       guard state.isRanging else { return }
-      state.report = data
-      state.beacons = beacons
+      state.report = json
+      state.beacons = report.beacons
       state.reports += 1
       state.signals.receive(report.beacons, at: time)
       state.kiosk.count(ranged: report.beacons.count)
@@ -163,16 +156,15 @@ package final class KioskHub: Sendable {
       state.isRanging = isRanging
       guard !isRanging else { return }
       state.report = nil
-      state.beacons = nil
+      state.beacons = []
     }
   }
 
   /// Records a fix, and returns its JSON object.
   @discardableResult
   package func receive(_ fix: Fix) -> [UInt8] {
-    var json: [UInt8] = []
-    LocateLine.fix.append(.fix(fix), to: &json)
-    state.withLock { [json] state in
+    let json = LocateLine.fix.json(.fix(fix))
+    state.withLock { state in
       guard state.isLocating else { return }
       state.fix = json
       state.fixes += 1
@@ -183,9 +175,8 @@ package final class KioskHub: Sendable {
   }
 
   package func receive(_ heading: Heading) {
-    var json: [UInt8] = []
-    LocateLine.heading.append(.heading(heading), to: &json)
-    state.withLock { [json] state in
+    let json = LocateLine.heading.json(.heading(heading))
+    state.withLock { state in
       guard state.isLocating else { return }
       state.heading = json
       state.headings += 1
@@ -203,8 +194,8 @@ package final class KioskHub: Sendable {
     }
   }
 
-  static let beacon = RangedBeacon.record(showsRaw: true, showsSides: false)
-  static let report = RegionReport.record(of: beacon)
+  static let report = RegionReport.record(
+    of: RangedBeacon.record(showsRaw: true, showsSides: false))
 
   /// Sets or removes the fault of a part of the service, as a sentence.
   package func setFault(_ sentence: String?, of part: String) {
@@ -212,11 +203,6 @@ package final class KioskHub: Sendable {
   }
 
   // MARK: For those who ask
-
-  /// A kind of value of which a stream sends the newest.
-  enum Value: String {
-    case range, fix, heading
-  }
 
   /// A stream's position: the last journal entry, and the number of the last value of each kind.
   struct Place: Equatable, Sendable {
@@ -235,14 +221,15 @@ package final class KioskHub: Sendable {
 
   var place: Place { state.withLock { Place($0) } }
 
-  /// Returns the values that are newer than a place, and updates the place.
-  func values(after place: inout Place) -> [(kind: Value, json: [UInt8])] {
+  /// Returns the values that are newer than a place, with their events' kinds, and updates the
+  /// place.
+  func values(after place: inout Place) -> [(kind: String, json: [UInt8])] {
     let (latest, found) = state.withLock { [place] state in
       let latest = Place(state)
       let values = [
-        (Value.range, latest.report != place.report ? state.report : nil),
-        (.fix, latest.fix != place.fix ? state.fix : nil),
-        (.heading, latest.heading != place.heading ? state.heading : nil),
+        ("range", latest.report != place.report ? state.report : nil),
+        ("fix", latest.fix != place.fix ? state.fix : nil),
+        ("heading", latest.heading != place.heading ? state.heading : nil),
       ]
       return (latest, values)
     }
@@ -272,7 +259,7 @@ package final class KioskHub: Sendable {
     let health = health
     return state.withLock { state in
       let snapshot = SnapshotRecord(
-        time: now(), regions: state.kiosk.sortedRegions, beacons: state.beacons ?? Array("[]".utf8),
+        time: now(), regions: state.kiosk.sortedRegions, beacons: state.beacons,
         health: health, location: location(state))
       return (snapshot, Place(state))
     }
@@ -289,27 +276,19 @@ package final class KioskHub: Sendable {
 
   /// The location as JSON, or `nil` if the service has no location source.
   var locationJSON: [UInt8]? {
-    guard let location = state.withLock({ location($0) }) else { return nil }
-    var json: [UInt8] = []
-    LocationRecord.record.append(location, to: &json)
-    return json
+    state.withLock { location($0) }.map(LocationRecord.record.json)
   }
 
   var hasFix: Bool { state.withLock { $0.fix != nil } }
 
   var snapshotJSON: (json: [UInt8], place: Place) {
     let (record, place) = snapshot()
-    var json: [UInt8] = []
-    SnapshotRecord.record.append(record, to: &json)
-    return (json, place)
+    return (SnapshotRecord.record.json(record), place)
   }
 
   /// The latest report as JSON, or one without beacons.
   var reportJSON: [UInt8] {
-    if let report = latestReport { return report }
-    var json: [UInt8] = []
-    Self.report.append(RegionReport(time: now(), region: nil, beacons: []), to: &json)
-    return json
+    latestReport ?? Self.report.json(RegionReport(time: now(), region: nil, beacons: []))
   }
 
   package var regions: [RegionRecord] { state.withLock { $0.kiosk.sortedRegions } }
@@ -331,17 +310,13 @@ package final class KioskHub: Sendable {
     }
   }
 
-  var regionsJSON: [UInt8] {
-    list("regions", regions) { region, json in RegionRecord.record.append(region, to: &json) }
-  }
+  var regionsJSON: [UInt8] { Self.regionList.json(regions) }
+
+  private static let regionList = RecordType<[RegionRecord]>(
+    nil, [Field("regions", each: RegionRecord.record) { $0 }])
 
   /// Returns a region as JSON, or `nil` if no region has the name.
-  func regionJSON(_ name: String) -> [UInt8]? {
-    guard let region = region(name) else { return nil }
-    var json: [UInt8] = []
-    RegionRecord.record.append(region, to: &json)
-    return json
-  }
+  func regionJSON(_ name: String) -> [UInt8]? { region(name).map(RegionRecord.record.json) }
 
   var health: ServiceHealth {
     let (isReceiving, isNeeded) = isReceiving()
@@ -356,17 +331,14 @@ package final class KioskHub: Sendable {
     }
   }
 
-  var healthJSON: [UInt8] {
-    var json: [UInt8] = []
-    ServiceHealth.record.append(health, to: &json)
-    return json
-  }
+  var healthJSON: [UInt8] { ServiceHealth.record.json(health) }
 
   var signalJSON: [UInt8] {
-    let signals = state.withLock { $0.signals.nearest(64) }
-    return list("beacons", signals) { signal, json in SignalRecord.record.append(signal, to: &json)
-    }
+    Self.signalList.json(state.withLock { $0.signals.nearest(64) })
   }
+
+  private static let signalList = RecordType<[SignalRecord]>(
+    nil, [Field("beacons", each: SignalRecord.record) { $0 }])
 
   /// Returns events as JSON, and the ID from which to continue if there are more.
   func historyJSON(
@@ -379,16 +351,20 @@ package final class KioskHub: Sendable {
         after: id, since: since?.microseconds, until: until?.microseconds, region: region,
         kinds: EventFormat.historyKinds, limit: limit + 1, leavesNewest: !isForward))
     let events = isForward ? Array(found.prefix(limit)) : Array(found.suffix(limit))
-    var json = list("events", events) { event, json in
-      NumberedEvent.record.append(
-        NumberedEvent(id: journal.text(of: event.id), json: event.record), to: &json)
-    }
-    json.removeLast()
-    let next =
-      isForward && found.count > limit ? events.last.map { "\"\(journal.text(of: $0.id))\"" } : nil
-    json += ",\"next\":\(next ?? "null")}".utf8
-    return json
+    let next = isForward && found.count > limit ? events.last?.id : nil
+    return Self.eventList.json(
+      (
+        events: events.map { NumberedEvent(id: journal.text(of: $0.id), json: $0.record) },
+        next: next.map { journal.text(of: $0) }
+      ))
   }
+
+  private static let eventList = RecordType<(events: [NumberedEvent], next: String?)>(
+    nil,
+    [
+      Field("events", each: NumberedEvent.record) { $0.events },
+      Field("next", .text.orNull) { $0.next },
+    ])
 
   /// Returns the events between an ID and a position. `isWhole` is `false` if some no longer exist.
   func missed(after text: String, through end: Int64) -> (events: [JournalEntry], isWhole: Bool) {
@@ -413,18 +389,6 @@ package final class KioskHub: Sendable {
   var tally: EventTally { state.withLock { $0.kiosk.tally } }
   var latencies: LatencyHistogram { state.withLock { $0.latencies } }
 
-  private func list<Element>(
-    _ key: String, _ elements: [Element], _ append: (Element, inout [UInt8]) -> Void
-  ) -> [UInt8] {
-    var json = Array("{\"\(key)\":[".utf8)
-    for (index, element) in elements.enumerated() {
-      if index > 0 { json.append(UInt8(ascii: ",")) }
-      append(element, &json)
-    }
-    json += "]}".utf8
-    return json
-  }
-
   // MARK: Interest in beacons
 
   /// Sets a function to call when clients start to need the beacons, and when none has for a while.
@@ -432,14 +396,10 @@ package final class KioskHub: Sendable {
 
   /// Counts as interest in the beacons until the closure ends.
   func withInterest<Result>(_ body: () async throws -> Result) async rethrows -> Result {
-    beginInterest()
-    defer { endInterest() }
+    interest.begin()
+    defer { interest.end() }
     return try await body()
   }
-
-  func beginInterest() { interest.begin() }
-
-  func endInterest() { interest.end() }
 }
 
 extension JournalEntry {

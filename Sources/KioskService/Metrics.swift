@@ -141,24 +141,17 @@ enum ProcessFigures {
     _ = unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
     func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
     let pages = read("/proc/self/statm").split(separator: " ").compactMap { Double($0) }
+    let cpu = seconds(usage.ru_utime) + seconds(usage.ru_stime)
     var figures: [Figure] = [
-      (
-        "process_cpu_seconds_total", "counter", "User and system CPU time.",
-        seconds(usage.ru_utime) + seconds(usage.ru_stime)
-      )
+      ("process_cpu_seconds_total", "counter", "User and system CPU time.", cpu)
     ]
     if pages.count > 1 {
-      figures.append(
-        (
-          "process_resident_memory_bytes", "gauge", "Resident memory.",
-          pages[1] * Double(sysconf(Int32(_SC_PAGESIZE)))
-        ))
+      let bytes = pages[1] * Double(sysconf(Int32(_SC_PAGESIZE)))
+      figures.append(("process_resident_memory_bytes", "gauge", "Resident memory.", bytes))
     }
+    let switches = Double(usage.ru_nvcsw)
     figures.append(
-      (
-        "process_context_switches_total", "counter", "Wake-ups of its threads.",
-        Double(usage.ru_nvcsw)
-      ))
+      ("process_context_switches_total", "counter", "Wake-ups of its threads.", switches))
     return figures
   }
 

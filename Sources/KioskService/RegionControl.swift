@@ -34,7 +34,6 @@ package struct RegionConfiguration: Sendable {
 /// Registers the configured regions and those added over HTTP, each for its own client, so that
 /// both kinds survive a restart. The journal delivers the changes in order with the events.
 final class RegionControl: Sendable {
-  private static let addedGroup = KioskState.addedGroup
   /// The most regions that can be added over HTTP.
   static let maximumAdded = 256
 
@@ -52,7 +51,7 @@ final class RegionControl: Sendable {
   ) {
     self.configured = OwnedRegions(configured, beacons, locations)
     added = OwnedRegions(
-      beacons.manager.addClient(in: Self.addedGroup, isReceiving: false), beacons, locations)
+      beacons.manager.addClient(in: KioskState.addedGroup, isReceiving: false), beacons, locations)
     self.hub = hub
     self.rangesAlways = rangesAlways
     self.configuration = Mutex(configuration)
@@ -104,12 +103,8 @@ final class RegionControl: Sendable {
 
   /// Throws if the configuration cannot be registered, before anything changes.
   private func check(_ new: RegionConfiguration) throws(RegionRefusal) {
-    do throws(BeaconServiceError) {
+    do {
       for region in new.regions { try configured.beacons.service.check(region.identifier) }
-    } catch {
-      throw .conflict("\(error)")
-    }
-    do throws(LocationServiceError) {
       for circle in new.circles { try configured.locations?.service.check(circle.identifier) }
     } catch {
       throw .conflict("\(error)")

@@ -163,10 +163,8 @@ extension AccessRules {
 extension HTTPRefusal {
   /// The problem as JSON (RFC 9457).
   var body: [UInt8] {
-    var json: [UInt8] = []
-    ProblemRecord.record.append(
-      ProblemRecord(status: status.code, title: status.reasonPhrase, detail: sentence), to: &json)
-    return json
+    ProblemRecord.record.json(
+      ProblemRecord(status: status.code, title: status.reasonPhrase, detail: sentence))
   }
 }
 

@@ -36,33 +36,47 @@ struct Routes: Sendable {
 
   private func route(_ request: Request) async throws(HTTPRefusal) -> Response {
     let path = request.uri.path
-    guard let methods = Self.methods(ofPath: path) else {
+    let page = Page.files.first { $0.path == path }
+    let reader = Self.readers[path]
+    let region = path.hasPrefix(Self.regionPrefix) ? path.dropFirst(Self.regionPrefix.count) : "/"
+    let isRegion = !region.contains("/")
+    guard page != nil || reader != nil || isRegion else {
       throw HTTPRefusal(.notFound, "there is nothing at this path")
     }
+    let methods = ["GET", "HEAD", "OPTIONS"] + (isRegion ? ["PUT", "DELETE"] : [])
     if request.method == .options { return options(request, methods) }
     guard methods.contains(request.method.rawValue) else {
       throw HTTPRefusal(
         .methodNotAllowed, "this path has \(methods.joined(separator: ", "))",
         [.allow: methods.joined(separator: ", ")])
     }
-    if let page = Page.files.first(where: { $0.path == path }) { return page.response }
-    switch path {
-    case "/metrics":
+    if let page { return page.response }
+    if let reader { return try await reader(self, request) }
+    return try await self.region(request, region)
+  }
+
+  private typealias Reader =
+    @Sendable (Routes, Request) async throws(HTTPRefusal) -> Response
+
+  /// The responses to reading, by path.
+  private static let readers: [String: Reader] = [
+    "/metrics": { routes, _ in
+      let text = Metrics.text(routes.hub, routes.control.counts, routes.counts)
       return Response(
         status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
-        body: ResponseBody(
-          byteBuffer: ByteBuffer(string: Metrics.text(hub, control.counts, counts))))
-    case "/api/v1/openapi.json": return .json(Array(OpenAPI.document.utf8))
-    case "/api/v1/beacons": return await beacons()
-    case "/api/v1/regions": return .json(hub.regionsJSON)
-    case "/api/v1/location": return try await location()
-    case "/api/v1/health": return .json(hub.healthJSON)
-    case "/api/v1/signal": return await hub.withInterest { .json(hub.signalJSON) }
-    case "/api/v1/history": return try history(request)
-    case "/api/v1/events": return try events(request)
-    default: return try await region(request, path.dropFirst(Self.regionPrefix.count))
-    }
-  }
+        body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+    },
+    "/api/v1/openapi.json": { _, _ in .json(Array(OpenAPI.document.utf8)) },
+    "/api/v1/beacons": { routes, _ in await routes.beacons() },
+    "/api/v1/regions": { routes, _ in .json(routes.hub.regionsJSON) },
+    "/api/v1/location": { routes, _ throws(HTTPRefusal) in try await routes.location() },
+    "/api/v1/health": { routes, _ in .json(routes.hub.healthJSON) },
+    "/api/v1/signal": { routes, _ in
+      await routes.hub.withInterest { .json(routes.hub.signalJSON) }
+    },
+    "/api/v1/history": { routes, request throws(HTTPRefusal) in try routes.history(request) },
+    "/api/v1/events": { routes, request throws(HTTPRefusal) in try routes.events(request) },
+  ]
 
   /// Returns the response to an invalid or incomplete request, the last of its connection.
   func refuse(_ refusal: HTTPRefusal) -> (head: HTTPResponse, body: [UInt8]) {
@@ -71,21 +85,6 @@ struct Routes: Sendable {
     rules.complete(&response.headers, origin: nil)
     counts.count(response.status)
     return (response.head, refusal.body)
-  }
-
-  /// Returns the methods of a path, or `nil` if it does not exist.
-  private static func methods(ofPath path: String) -> [String]? {
-    let readers = ["GET", "HEAD", "OPTIONS"]
-    let names = [
-      "beacons", "regions", "location", "health", "signal", "history", "events", "openapi.json",
-    ]
-    if path == "/metrics" || Page.files.contains(where: { $0.path == path })
-      || names.contains(where: { path == "/api/v1/\($0)" })
-    {
-      return readers
-    }
-    let name = path.dropFirst(regionPrefix.count)
-    return path.hasPrefix(regionPrefix) && !name.contains("/") ? readers + ["PUT", "DELETE"] : nil
   }
 
   /// Returns the response to OPTIONS, with which browsers ask for access from other origins.
@@ -141,8 +140,8 @@ struct Routes: Sendable {
         guard request.method == .get else { return try await writer.finish(nil) }
         var inner = writer
         try await request.body.consumeWithCancellationOnInboundClose { _ in
-          hub.beginInterest()
-          defer { hub.endInterest() }
+          hub.interest.begin()
+          defer { hub.interest.end() }
           try await stream.write(to: &inner)
         }
       })

@@ -1,24 +1,15 @@
+/// The condition for a record to have a field.
+package enum FieldPresence: Equatable, Sendable {
+  case always
+  case sometimes
+  /// If the beacon has a name.
+  case whereNamed
+  /// If the record has all other fields of this group.
+  case together(String)
+}
+
 /// A field of a record: its key, JSON schema, columns, and value.
 package struct Field<Value>: Sendable {
-  /// The condition for a record to have the field.
-  package enum Presence: Equatable, Sendable {
-    case always
-    case sometimes
-    /// If the beacon has a name.
-    case whereNamed
-    /// If the record has all other fields of this group.
-    case together(String)
-
-    fileprivate func of<Whole>(_ whole: Whole.Type) -> Field<Whole>.Presence {
-      switch self {
-      case .always: .always
-      case .sometimes: .sometimes
-      case .whereNamed: .whereNamed
-      case .together(let group): .together(group)
-      }
-    }
-  }
-
   /// The column in CSV.
   package enum CSV: Sendable {
     case none
@@ -32,7 +23,7 @@ package struct Field<Value>: Sendable {
 
   let key: String
   let schema: Schema
-  let presence: Presence
+  let presence: FieldPresence
   let csv: [CSVColumn]
   let columns: [Column<Value>]
   let value: Reader
@@ -40,7 +31,7 @@ package struct Field<Value>: Sendable {
   let prefix: [UInt8]
 
   private init(
-    _ key: String, _ schema: Schema, _ presence: Presence = .always, csv: [CSVColumn] = [],
+    _ key: String, _ schema: Schema, _ presence: FieldPresence = .always, csv: [CSVColumn] = [],
     columns: [Column<Value>] = [], value: @escaping Reader
   ) {
     (self.key, self.schema, self.presence) = (key, schema, presence)
@@ -49,8 +40,8 @@ package struct Field<Value>: Sendable {
   }
 
   private init(
-    _ key: String, _ schema: Schema, _ presence: Presence, _ csv: CSV, _ column: Column<Value>?,
-    _ value: @escaping Reader
+    _ key: String, _ schema: Schema, _ presence: FieldPresence, _ csv: CSV,
+    _ column: Column<Value>?, _ value: @escaping Reader
   ) {
     let csv: [CSVColumn] =
       switch csv {
@@ -63,7 +54,7 @@ package struct Field<Value>: Sendable {
   }
 
   package init<Part: FieldValueConvertible>(
-    _ key: String, _ schema: Schema, _ presence: Presence = .always, csv: CSV = .sameName,
+    _ key: String, _ schema: Schema, _ presence: FieldPresence = .always, csv: CSV = .sameName,
     column: Column<Value>? = nil, _ part: @escaping @Sendable (Value) -> Part
   ) {
     self.init(key, schema, presence, csv, column) { part($0).fieldValue }
@@ -71,7 +62,7 @@ package struct Field<Value>: Sendable {
 
   /// Creates a field for a number, rounded to some decimals. It is `null` if it is not finite.
   package init(
-    _ key: String, _ schema: Schema, _ presence: Presence = .always, decimals: Int,
+    _ key: String, _ schema: Schema, _ presence: FieldPresence = .always, decimals: Int,
     csv: CSV = .sameName, column: Column<Value>? = nil,
     _ part: @escaping @Sendable (Value) -> Double?
   ) {
@@ -94,7 +85,7 @@ package struct Field<Value>: Sendable {
   /// Returns the field for a value that contains this field's value, without columns of tables.
   package func of<Whole>(_ part: @escaping @Sendable (Whole) -> Value) -> Field<Whole> {
     Field<Whole>(
-      key, schema, presence.of(Whole.self),
+      key, schema, presence,
       csv: csv.map { column in (column.name, { column.value(part($0)) }) }
     ) { [value] in value(part($0)) }
   }

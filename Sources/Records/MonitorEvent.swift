@@ -78,6 +78,11 @@ extension MonitorEvent {
   package static let determinedCircle = RecordType(
     "state", named: "stateCircle", [time, region(), state], place, [distanceOutside, circleReason])
 
+  /// The schemas of all kinds of events.
+  package static let schemas = [
+    enter, exit, determined, enterCircle, exitCircle, determinedCircle,
+  ].map(\.schema)
+
   /// The record type of this kind of event.
   package var record: RecordType<MonitorEvent> {
     switch kind {
@@ -277,13 +282,7 @@ extension RegionState {
   }
 
   /// The name in JSON and in texts for people.
-  package var name: String {
-    switch self {
-    case .unknown: "unknown"
-    case .inside: "inside"
-    case .outside: "outside"
-    }
-  }
+  package var name: String { "\(self)" }
 }
 
 extension GeofenceTransition.Reason {

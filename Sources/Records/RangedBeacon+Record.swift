@@ -75,7 +75,7 @@ extension RangedBeacon {
   }
 
   private static let powerSources: [MeasuredPower.Source] = [.advertised, .configured, .fallback]
-  private static let raw = Field<RangedBeacon>.Presence.together("raw")
+  private static let raw = FieldPresence.together("raw")
 }
 
 extension Schema {
@@ -86,12 +86,5 @@ extension Proximity {
   static let allNames = [Proximity.immediate, .near, .far, .unknown].map(\.name)
 
   /// The name in JSON and in texts for people.
-  package var name: String {
-    switch self {
-    case .unknown: "unknown"
-    case .immediate: "immediate"
-    case .near: "near"
-    case .far: "far"
-    }
-  }
+  package var name: String { "\(self)" }
 }

@@ -35,7 +35,7 @@ package struct RecordType<Value>: Sendable {
   }
 
   /// Returns the record type without the fields of a presence.
-  package func omitting(_ presence: Field<Value>.Presence) -> RecordType {
+  package func omitting(_ presence: FieldPresence) -> RecordType {
     RecordType(typeName, named: name, summary: summary, fields.filter { $0.presence != presence })
   }
 
@@ -50,6 +50,13 @@ extension RecordType {
   package func appendLine(_ value: Value, to bytes: inout [UInt8]) {
     append(value, to: &bytes)
     bytes.append(UInt8(ascii: "\n"))
+  }
+
+  /// Returns a record as a JSON object.
+  package func json(_ value: Value) -> [UInt8] {
+    var bytes: [UInt8] = []
+    append(value, to: &bytes)
+    return bytes
   }
 
   /// Appends a record as a JSON object.

@@ -100,20 +100,19 @@ extension Schema {
       using: definitions + [(name, .object(head + members))])
   }
 
+  /// Returns the object of definitions, the first of each name.
+  static func object(of definitions: [(name: String, node: JSONNode)]) -> JSONNode {
+    var object: JSONNode = [:]
+    for (name, node) in definitions where object[name] == nil { object[name] = node }
+    return object
+  }
+
   /// Returns the whole schema document: a head, one of `lines` for each line, and all definitions.
   package static func document(_ head: JSONNode, lines: [Schema], others: [Schema]) -> String {
-    guard case .object(let members) = head else { return head.line }
     let all = one(of: lines)
-    var definitions: [JSONNode.Member] = []
-    for (name, node) in all.definitions + others.flatMap(\.definitions)
-    where !definitions.contains(where: { $0.key == name }) {
-      definitions.append(.init(key: name, value: node))
-    }
-    let document = JSONNode.object(
-      members + [
-        .init(key: "oneOf", value: all.node["oneOf"] ?? []),
-        .init(key: "$defs", value: .object(definitions)),
-      ])
+    var document = head
+    document["oneOf"] = all.node["oneOf"]
+    document["$defs"] = object(of: all.definitions + others.flatMap(\.definitions))
     return document.document() + "\n"
   }
 }

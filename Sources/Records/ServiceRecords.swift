@@ -1,6 +1,6 @@
 package import Advertising
 package import Positioning
-import Ranging
+package import Ranging
 package import Regions
 package import Scanning
 
@@ -66,23 +66,14 @@ package struct RegionRecord: Sendable {
 }
 
 extension Schema {
-  package static let monitorEvent = one(of: [
-    MonitorEvent.enter.schema, MonitorEvent.exit.schema, MonitorEvent.determined.schema,
-    MonitorEvent.enterCircle.schema, MonitorEvent.exitCircle.schema,
-    MonitorEvent.determinedCircle.schema,
-  ]).named("regionEvent")
+  package static let monitorEvent = one(of: MonitorEvent.schemas).named("regionEvent")
 
   package static let null = Schema(["type": "null"])
 
   /// Returns the definitions of schemas, for `components/schemas` of an OpenAPI document.
   package static func components(_ schemas: [Schema]) -> String {
-    var definitions: [JSONNode.Member] = []
-    for (name, node) in schemas.flatMap(\.definitions)
-    where !definitions.contains(where: { $0.key == name }) {
-      definitions.append(.init(key: name, value: node))
-    }
-    let text = JSONNode.object(definitions).document()
-    return text.split(separator: "#/$defs/", omittingEmptySubsequences: false)
+    object(of: schemas.flatMap(\.definitions)).document()
+      .split(separator: "#/$defs/", omittingEmptySubsequences: false)
       .joined(separator: "#/components/schemas/")
   }
 }
@@ -200,14 +191,14 @@ package struct NumberedEvent: Sendable {
 package struct SnapshotRecord: Sendable {
   package var time: WallClockTime
   package var regions: [RegionRecord]
-  /// The beacons of the latest report, as a JSON array.
-  package var beacons: [UInt8]
+  /// The beacons of the latest report.
+  package var beacons: [RangedBeacon]
   package var health: ServiceHealth
   /// `nil` if the service has no location source.
   package var location: LocationRecord?
 
   package init(
-    time: WallClockTime, regions: [RegionRecord], beacons: [UInt8], health: ServiceHealth,
+    time: WallClockTime, regions: [RegionRecord], beacons: [RangedBeacon], health: ServiceHealth,
     location: LocationRecord?
   ) {
     self.time = time
@@ -222,9 +213,8 @@ package struct SnapshotRecord: Sendable {
     [
       Field("time", .time) { $0.time },
       Field("regions", each: RegionRecord.record) { $0.regions },
-      Field("beacons", .list(of: RangedBeacon.record(showsRaw: true, showsSides: false).schema)) {
-        snapshot -> FieldValue in
-        .json { $0 += snapshot.beacons }
+      Field("beacons", each: RangedBeacon.record(showsRaw: true, showsSides: false)) {
+        $0.beacons
       },
       Field("health", ServiceHealth.record) { $0.health },
       Field("location", LocationRecord.record, isNullable: true) { $0.location },

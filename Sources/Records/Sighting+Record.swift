@@ -67,7 +67,7 @@ extension Field {
 
   /// Returns the two fields of an advertiser's address, omitted if there is none.
   package static func sender(
-    _ presence: Presence = .always, column: Column<Value>? = nil,
+    _ presence: FieldPresence = .always, column: Column<Value>? = nil,
     of sender: @escaping @Sendable (Value) -> (address: BluetoothAddress, type: AddressType)?
   ) -> [Field] {
     [

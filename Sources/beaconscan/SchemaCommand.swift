@@ -29,9 +29,7 @@ struct SchemaCommand: ParsableCommand {
         lines: [
           Sighting.record.schema, RegionReport.record(of: RangedBeacon.fullRecord).schema,
           ZoneChange.appear.schema, ZoneChange.zone.schema, ZoneChange.disappear.schema,
-          MonitorEvent.enter.schema, MonitorEvent.exit.schema, MonitorEvent.determined.schema,
-          MonitorEvent.enterCircle.schema, MonitorEvent.exitCircle.schema,
-          MonitorEvent.determinedCircle.schema,
+        ] + MonitorEvent.schemas + [
           LocateLine.fix.schema, LocateLine.heading.schema, LocateLine.visit.schema,
           LocationHealth.record.schema, TrackSummary.record.schema, TrackReport.record.schema,
           ScannerHealth.record.schema, IdentityFinding.record.schema, CaptureStatus.record.schema,

@@ -54,12 +54,7 @@ final class ReceivingPart: Sendable {
       broker?.update(ranging: report)
       record(report)
     case .health(let health, _):
-      beacons.manager.journal.append(event)
-      if health.condition.isFault {
-        log.warning(health.sentence)
-      } else {
-        log.notice(health.sentence)
-      }
+      record(event, health.sentence, isFault: health.condition.isFault)
     case .identity(let finding, _): log.warning("\(finding)")
     case .refused: throw Self.forbidden(beacons)
     case .ended(let sentence, isFailure: true):
@@ -79,17 +74,18 @@ final class ReceivingPart: Sendable {
       broker?.update(location: record)
     case .heading(let heading): hub.receive(heading)
     case .health(let health, _):
-      beacons.manager.journal.append(event)
-      if health.condition.isFault {
-        log.warning(health.sentence)
-      } else {
-        log.notice(health.sentence)
-      }
+      record(event, health.sentence, isFault: health.condition.isFault)
     case .ended(let sentence, isFailure: true):
       log.error(sentence)
       hub.setFault(sentence, of: "locations")
     default: break
     }
+  }
+
+  /// Records and logs a change of a source's state.
+  private func record(_ event: any ServiceEvent, _ sentence: String, isFault: Bool) {
+    beacons.manager.journal.append(event)
+    if isFault { log.warning(sentence) } else { log.notice(sentence) }
   }
 
   /// Adds a report to the hourly presence, which is stored once a minute.

@@ -20,7 +20,7 @@ extension AdvertDescription {
       Field("problems", each: Problem.record) { $0.problems },
     ])
 
-  private static let header = Field<AdvertDescription>.Presence.together("header")
+  private static let header = FieldPresence.together("header")
 }
 
 extension AdvertDescription.Structure {
