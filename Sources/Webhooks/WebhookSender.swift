@@ -51,15 +51,11 @@ private final class SenderWork: Sendable {
     var reported: String?
   }
 
-  private struct State {
-    var webhooks: [Webhook]
-  }
-
   private let configuration: WebhookConfiguration
   private let readers: [JournalReader]
   private let curl: CurlLibrary
   private let report: @Sendable (WebhookReport) -> Void
-  private let state: Mutex<State>
+  private let webhooks: Mutex<[Webhook]>
   let thread = WorkerThread()
 
   /// The longest wait for the thread, in seconds: libcurl may be waiting for the name resolver.
@@ -73,14 +69,14 @@ private final class SenderWork: Sendable {
     self.readers = readers
     self.curl = curl
     self.report = report
-    let webhooks = readers.map { reader in
-      Webhook(schedule: DeliverySchedule(configuration, position: reader.begin()))
-    }
-    state = Mutex(State(webhooks: webhooks))
+    webhooks = Mutex(
+      readers.map { reader in
+        Webhook(schedule: DeliverySchedule(configuration, position: reader.begin()))
+      })
   }
 
   var statuses: [WebhookStatus] {
-    let webhooks = state.withLock { $0.webhooks }
+    let webhooks = webhooks.withLock { $0 }
     return configuration.urls.indices.map { index in
       let webhook = webhooks[index]
       return WebhookStatus(
@@ -103,7 +99,7 @@ private final class SenderWork: Sendable {
     thread.requestStop()
     thread.waitForEnd(seconds: Self.stopTime)
     // Entries before the position need not be read again after a restart.
-    for (reader, webhook) in zip(readers, state.withLock { $0.webhooks }) {
+    for (reader, webhook) in zip(readers, webhooks.withLock { $0 }) {
       reader.mark(webhook.schedule.position)
     }
     for (index, status) in statuses.enumerated() where status.waiting > 0 {
@@ -137,23 +133,21 @@ private final class SenderWork: Sendable {
     let now = MonotonicTime.now
     var pause = Double.infinity
     for index in configuration.urls.indices {
-      let (position, due) = state.withLock { state in
-        (state.webhooks[index].schedule.position, state.webhooks[index].schedule.due(at: now))
-      }
-      guard let due else { continue }
+      let schedule = webhooks.withLock { $0[index].schedule }
+      guard let due = schedule.due(at: now) else { continue }
       guard due == now else {
         pause = min(pause, due.seconds(since: now))
         continue
       }
-      let next = readers[index].next(after: position)
+      let next = readers[index].next(after: schedule.position)
       guard let entry = next.entry else {
-        state.withLock { $0.webhooks[index].schedule.skip(to: next.position) }
+        webhooks.withLock { $0[index].schedule.skip(to: next.position) }
         continue
       }
       let message = WebhookMessage(
         number: entry.id, id: readers[index].journal.text(of: entry.id), body: entry.record)
-      state.withLock {
-        $0.webhooks[index].schedule.begin(message, after: next.position, hasGap: next.hasMissed)
+      webhooks.withLock {
+        $0[index].schedule.begin(message, after: next.position, hasGap: next.hasMissed)
       }
       if next.hasMissed {
         report(
@@ -165,8 +159,8 @@ private final class SenderWork: Sendable {
       do throws(CurlRequests.NoMemory) {
         try requests.start(index, message.body, headers: headers(of: message))
       } catch {
-        _ = state.withLock { state in
-          state.webhooks[index].schedule.end(.failed(retryAfter: 0), at: .now, factor: 1)
+        _ = webhooks.withLock {
+          $0[index].schedule.end(.failed(retryAfter: 0), at: .now, factor: 1)
         }
         fail(Self.noMemory, of: index)
         pause = 0
@@ -192,12 +186,12 @@ private final class SenderWork: Sendable {
 
   private func end(_ index: Int, _ answer: WebhookAnswer) {
     let outcome = answer.outcome
-    let (position, isRecovery) = state.withLock { state in
-      let position = state.webhooks[index].schedule.end(
+    let (position, isRecovery) = webhooks.withLock { webhooks in
+      let position = webhooks[index].schedule.end(
         outcome, at: .now, factor: .random(in: 0.75...1.25))
       guard outcome == .delivered else { return (position, false) }
-      defer { state.webhooks[index].reported = nil }
-      return (position, state.webhooks[index].reported != nil)
+      defer { webhooks[index].reported = nil }
+      return (position, webhooks[index].reported != nil)
     }
     if let position { readers[index].mark(position) }
     if isRecovery {
@@ -210,9 +204,9 @@ private final class SenderWork: Sendable {
   /// Reports a failure of a webhook, or of all, unless it was the last one reported.
   private func fail(_ sentence: String, of index: Int? = nil) {
     for index in index.map({ $0..<$0 + 1 }) ?? configuration.urls.indices {
-      let isNew = state.withLock { state in
-        defer { state.webhooks[index].reported = sentence }
-        return state.webhooks[index].reported != sentence
+      let isNew = webhooks.withLock { webhooks in
+        defer { webhooks[index].reported = sentence }
+        return webhooks[index].reported != sentence
       }
       if isNew { report(.failed(index, sentence)) }
     }
