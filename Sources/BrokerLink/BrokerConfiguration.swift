@@ -11,9 +11,6 @@ package struct BrokerConfiguration: Sendable, Equatable {
   package var tls: TLS?
   /// The name of this receiver on the broker: ASCII letters, digits, `_` and `-`.
   package var node: String
-  /// The client identifier, or `nil` for `beaconscan-` and the node. A broker ends the older of two
-  /// connections with the same identifier.
-  package var clientID: String?
   /// The parent of this receiver's topics, or `nil` for `beaconscan/` and the node.
   package var topicPrefix: String?
   /// The parent of Home Assistant's discovery topics, or `nil` for no discovery.
@@ -41,8 +38,6 @@ package struct BrokerConfiguration: Sendable, Equatable {
     /// The files with this client's certificate and key.
     package var certificate: String?
     package var key: String?
-    /// Whether to skip the check of the broker's certificate, which allows attacks from the middle.
-    package var skipsVerification = false
 
     package init() {}
   }
@@ -77,7 +72,8 @@ extension BrokerConfiguration {
   /// The broker's address for messages.
   var address: String { host.contains(":") ? "[\(host)]:\(usedPort)" : "\(host):\(usedPort)" }
   var usedPort: UInt16 { port ?? (tls == nil ? 1883 : 8883) }
-  var usedClientID: String { clientID ?? "beaconscan-\(node)" }
+  /// The client identifier. A broker ends the older of two connections with the same one.
+  var clientID: String { "beaconscan-\(node)" }
   var prefix: String { topicPrefix ?? "beaconscan/\(node)" }
 
   /// Checks everything that needs no connection.
@@ -95,11 +91,6 @@ extension BrokerConfiguration {
     }
     try Self.check(prefix, "topic prefix")
     if let discoveryPrefix { try Self.check(discoveryPrefix, "discovery prefix") }
-    guard (1...65535).contains(usedClientID.utf8.count), TopicName.isText(usedClientID) else {
-      throw BrokerError(
-        "the MQTT client identifier '\(usedClientID)' cannot be sent; give 1 to 65535 bytes without "
-          + "control characters")
-    }
     guard (5...65535).contains(keepAlive) else {
       throw BrokerError("the MQTT keep-alive is \(keepAlive) s; give a time from 5 s to 65535 s")
     }

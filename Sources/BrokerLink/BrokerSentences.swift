@@ -3,7 +3,7 @@ import CMosquitto
 // Error sentences without a full stop: what went wrong, where, and what to do.
 
 extension MQTTClient.Failure {
-  static var closed: Self { Self(MOSQ_ERR_CONN_LOST) }
+  static var closed: Self { Self(status: MOSQ_ERR_CONN_LOST.rawValue) }
 }
 
 extension BrokerConfiguration {
@@ -47,7 +47,7 @@ extension BrokerConfiguration {
     switch answer {
     case 1: "\(broker) does not accept MQTT 3.1.1; use one that does"
     case 2:
-      "\(broker) does not accept the client identifier '\(usedClientID)'; give another one"
+      "\(broker) does not accept the client identifier '\(clientID)'; give another one"
     case 3: "\(broker) is not available now; it will be tried again"
     case 4, 5:
       username == nil
@@ -66,7 +66,7 @@ extension BrokerConfiguration {
       "the connection to \(broker) failed (\(failure.text)); it will be tried again"
     default:
       "\(broker) ended the connection; it will be tried again; if that happens again and again, "
-        + "another client may use the identifier '\(usedClientID)'"
+        + "another client may use the identifier '\(clientID)'"
     }
   }
 }

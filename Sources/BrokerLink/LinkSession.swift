@@ -75,7 +75,7 @@ final class LinkSession {
   func disconnect() { client.disconnect() }
 
   private func checkEnd() throws(MQTTClient.Failure) {
-    if let end = client.inbox.end { throw MQTTClient.Failure(status: end, errno: 0) }
+    if let end = client.inbox.end { throw MQTTClient.Failure(status: end) }
     if client.descriptor < 0 { throw .closed }
   }
 }

@@ -30,13 +30,7 @@ import Glibc
   /// An error status of libmosquitto, and the system's error at that time.
   struct Failure: Error {
     var status: Int32
-    var errno: Int32
-
-    init(_ status: mosq_err_t, errno: Int32 = 0) {
-      (self.status, self.errno) = (status.rawValue, errno)
-    }
-
-    init(status: Int32, errno: Int32) { (self.status, self.errno) = (status, errno) }
+    var errno: Int32 = 0
   }
 
   let inbox = Inbox()
@@ -52,8 +46,8 @@ import Glibc
   ) throws(Failure) {
     Self.library
     let object = unsafe Unmanaged.passUnretained(inbox).toOpaque()
-    guard let handle = unsafe mosquitto_new(configuration.usedClientID, true, object) else {
-      throw Failure(MOSQ_ERR_NOMEM)
+    guard let handle = unsafe mosquitto_new(configuration.clientID, true, object) else {
+      throw Failure(status: MOSQ_ERR_NOMEM.rawValue)
     }
     unsafe self.handle = handle
     setCallbacks()
@@ -81,10 +75,6 @@ import Glibc
         tls.key, noPassword))
     if tls.authorities == nil {
       try check(unsafe mosquitto_int_option(handle, MOSQ_OPT_TLS_USE_OS_CERTS, 1))
-    }
-    if tls.skipsVerification {
-      try check(unsafe mosquitto_tls_opts_set(handle, 0, nil, nil))
-      try check(unsafe mosquitto_tls_insecure_set(handle, true))
     }
   }
 
