@@ -48,7 +48,7 @@ package struct ServiceConfiguration: Sendable {
 /// The reason that the service cannot start, or ended: one sentence, and its kind.
 package struct ServiceFailure: Error, CustomStringConvertible {
   package enum Kind: Sendable {
-    case usage, unavailable, noPermission, cannotCreate, ioError
+    case usage, unavailable, noPermission, cannotCreate
   }
 
   package let kind: Kind

@@ -130,7 +130,7 @@ struct AdvertiseCommand: ParsableCommand {
 }
 
 /// An advertising interval from 20 ms to 10.24 s, written as `100ms`, `0.5s` or `2s`.
-struct AdvertisingPeriod: ExpressibleByArgument, CustomStringConvertible, Hashable {
+struct AdvertisingPeriod: CustomStringConvertible, Hashable {
   /// The interval in units of 0.625 ms.
   let units: UInt32
   /// The text as given.
@@ -138,12 +138,9 @@ struct AdvertisingPeriod: ExpressibleByArgument, CustomStringConvertible, Hashab
 
   /// 100 ms, Apple's interval for beacons.
   static let standard = AdvertisingPeriod(units: 160, description: "100ms")
+}
 
-  private init(units: UInt32, description: String) {
-    self.units = units
-    self.description = description
-  }
-
+extension AdvertisingPeriod: ExpressibleByArgument {
   init?(argument: String) {
     guard let seconds = Seconds(argument: argument) else { return nil }
     let milliseconds = seconds.value * 1000

@@ -177,8 +177,9 @@ struct CalibrateCommand: AsyncParsableCommand {
     }
     try out.flush()
     guard save else { return }
-    let path = try CalibrationRecord(results, name: name, region: regions.named.first?.name)
-      .save(to: Settings.path(source.configuration.config) ?? Settings.userPath)
+    let path = try CalibrationRecord(
+      results: results, name: name, region: regions.named.first?.name
+    ).save(to: Settings.path(source.configuration.config) ?? Settings.userPath)
     if !output.quiet { printError("beaconscan: saved in \(path)") }
   }
 }

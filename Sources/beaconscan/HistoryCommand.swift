@@ -62,6 +62,7 @@ struct HistoryCommand: ParsableCommand {
 
   @OptionGroup var configuration: ConfigurationOption
   @OptionGroup var form: FormatOptions
+  @OptionGroup var clock: ZoneOption
 
   mutating func validate() throws {
     if let last, last < 1 { throw ValidationError("--last must be 1 or more.") }
@@ -84,13 +85,13 @@ struct HistoryCommand: ParsableCommand {
 
   func run() throws {
     let out = StandardOutput()
-    out.apply(form)
+    out.apply(form, clock.zone)
     try run(History(path: database), to: out, now: .now)
     try out.flush()
   }
 
   func run(_ history: History, to out: StandardOutput, now: WallClockTime) throws {
-    let zone = form.zone
+    let zone = clock.zone
     let (first, end) = (since?.time(in: zone, now: now), until?.time(in: zone, now: now))
     if let first, let end, first >= end {
       throw CommandError(.usage, "--since must be before --until; exchange them")
@@ -137,7 +138,7 @@ struct HistoryCommand: ParsableCommand {
           bytes += entry.payload
           bytes.append(UInt8(ascii: "\n"))
         }
-      case .csv, .table: try out.writeLine(HistoryRow(entry, in: form.zone), row, form.format)
+      case .csv, .table: try out.writeLine(HistoryRow(entry, in: clock.zone), row, form.format)
       }
     }
     return count

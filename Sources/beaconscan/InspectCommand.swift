@@ -65,8 +65,8 @@ struct InspectCommand: AsyncParsableCommand {
   func run() async throws {
     var source = source
     let out = StandardOutput()
-    out.apply(output.form)
-    let list = all ? AdvertiserList(filter, output.form) : nil
+    out.apply(output.form, output.zone)
+    let list = all ? AdvertiserList(filter, in: output.zone) : nil
     let (captures, tracks) = RecordingFormat.sort(source.replay, pipesAreTracks: false)
     let failure = try inspect(tracks, to: out)
     if !tracks.isEmpty, captures.isEmpty {
@@ -114,7 +114,7 @@ struct InspectCommand: AsyncParsableCommand {
   ) throws {
     if let list { scanner.tap(list.tap) }
     let progress = Progress(of: scanner, isWanted: !output.quiet)
-    var census = BeaconCensus(regions: regions.all, filter: filter.filter(output.form))
+    var census = BeaconCensus(regions: regions.all, filter: filter.filter(in: output.zone))
     var failure: CommandError?
     var sightings: [Sighting] = []
     var isOver = false
@@ -149,7 +149,7 @@ struct InspectCommand: AsyncParsableCommand {
   func run(
     _ session: BeaconSession, _ list: AdvertiserList?, to out: StandardOutput
   ) async throws {
-    var census = BeaconCensus(regions: regions.all, filter: filter.filter(output.form))
+    var census = BeaconCensus(regions: regions.all, filter: filter.filter(in: output.zone))
     let status = output.quiet ? nil : StatusLine()
     let beaconCount = Counter()
     let (beacons, scanner) = (session.beacons, session.scanner)

@@ -77,16 +77,12 @@ struct LocateCommand: AsyncParsableCommand {
     recordings.replay += files
     try recordings.check()
     try checkCount(count)
-    if let option = location.liveOption, let file = recordings.replay.first {
-      throw ValidationError(
-        "\(option) is for live locations, and \(file) is a recording; give one of them.")
-    }
+    try location.check(beside: recordings.replay)
     if isLive, recordings.speed != .max, Settings.current.isGiven("speed") {
       throw ValidationError("--speed belongs to a recording; name it with --replay FILE.")
     }
     for (name, meters) in [("--accuracy", accuracy), ("--distance", distance)] {
-      guard let meters else { continue }
-      guard meters > 0, meters <= 1e6 else {
+      if let meters, !(meters > 0 && meters <= 1e6) {
         throw ValidationError("\(name) must be more than 0 and at most 1000000 m.")
       }
     }
@@ -112,7 +108,7 @@ struct LocateCommand: AsyncParsableCommand {
   }
 
   func run(_ feed: LocationFeed, to out: StandardOutput) async throws {
-    out.apply(output.form)
+    out.apply(output.form, output.zone)
     out.flushesLines = out.isTerminal || feed.isPaced
     let service = feed.service
     let table = LocateLine.row(showsHeadings: heading, showsVisits: visits)
@@ -132,7 +128,8 @@ struct LocateCommand: AsyncParsableCommand {
         try feed.client.requestFix(needed)
       } else {
         var settings = UpdateSettings()
-        (settings.accuracy, settings.distanceFilter) = (needed, distance)
+        settings.accuracy = needed
+        settings.distanceFilter = distance
         settings.interval = interval?.value ?? 0
         settings.pausesAutomatically = false
         settings.takesBatches = true
@@ -147,10 +144,8 @@ struct LocateCommand: AsyncParsableCommand {
     } catch {
       throw CommandError(.unavailable, "\(error)")
     }
-    let end = isLive ? recordings.nanoseconds.map { MonotonicTime.now.advanced(by: $0) } : nil
     try await feed.show(
-      output, to: out, while: end.map { end in { @Sendable in MonotonicTime.now < end } },
-      endsAtRefusal: true
+      output, to: out, duration: recordings.nanoseconds, endsAtRefusal: true
     ) { event in
       switch event {
       case .fixes(let fixes):

@@ -96,10 +96,7 @@ struct MonitorCommand: AsyncParsableCommand {
     if !source.isLive, Settings.current.usesEveryRegion {
       regions.leaveOut(notIn: source.replay, areSomeNeeded: true)
     }
-    if let option = location.liveOption, let file = source.replay.first {
-      throw ValidationError(
-        "\(option) is for live locations, and \(file) is a recording; give one of them.")
-    }
+    try location.check(beside: source.replay)
     if regions.all.isEmpty, regions.circles.isEmpty {
       throw ValidationError(
         "No region is named; name one, for example with "
@@ -214,12 +211,8 @@ struct MonitorCommand: AsyncParsableCommand {
     let monitor = makeOutput(rules, session: nil, location: feed, to: out)
     defer { monitor.commands?.finish() }
     try registerCircles(in: feed, &monitor.events)
-    let end =
-      feed.isLive
-      ? source.recordings.nanoseconds.map { MonotonicTime.now.advanced(by: $0) } : nil
     try await feed.show(
-      output, to: out, on: monitor.writer,
-      while: end.map { end in { @Sendable in MonotonicTime.now < end } }
+      output, to: out, on: monitor.writer, duration: source.recordings.nanoseconds
     ) { event in
       try monitor.receive(event, from: feed)
     } end: {
@@ -233,7 +226,7 @@ struct MonitorCommand: AsyncParsableCommand {
   ) -> MonitorOutput {
     let isPaced = session?.isPaced ?? location?.isPaced ?? true
     // Commands and state files must not get ahead of the output.
-    out.apply(output.form)
+    out.apply(output.form, output.zone)
     out.flushesLines = out.isTerminal || isPaced || exec != nil || stateFile != nil
     let line = EventLine(
       regions: regions.all.map(\.name) + regions.circles.map(\.identifier),
@@ -255,9 +248,7 @@ struct MonitorCommand: AsyncParsableCommand {
     do throws(LocationServiceError) {
       // The start of a track is known with its first fix.
       if !feed.isLive { try feed.client.startUpdates() }
-      for name in try feed.client.replaceCircles(
-        with: regions.circles, &events)
-      {
+      for name in try feed.client.replaceCircles(with: regions.circles, &events) {
         reportRemoved(name)
       }
     } catch {

@@ -116,7 +116,7 @@ struct RangeCommand: AsyncParsableCommand {
   }
 
   func run(_ session: BeaconSession, to out: StandardOutput) async throws {
-    out.apply(output.form)
+    out.apply(output.form, output.zone)
     // A command must not get ahead of the output.
     out.flushesLines = out.isTerminal || session.isPaced || exec != nil
     let regions = regions.all

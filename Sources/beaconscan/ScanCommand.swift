@@ -58,7 +58,7 @@ struct ScanCommand: AsyncParsableCommand {
     guard all else {
       return try await run(BeaconSession(source.open(), showsProgress: !output.quiet), to: out)
     }
-    let list = AdvertiserList(filter, output.form)
+    let list = AdvertiserList(filter, in: output.zone)
     var configuration = BeaconService.Configuration()
     configuration.rangingInterval = 0.5
     try await run(
@@ -71,7 +71,7 @@ struct ScanCommand: AsyncParsableCommand {
   private func run(
     _ session: BeaconSession, _ list: AdvertiserList, to out: StandardOutput
   ) async throws {
-    out.apply(output.form)
+    out.apply(output.form, output.zone)
     let screen =
       output.format == .table && out.isTerminal && session.isPaced
       ? LiveAdvertiserWriter(output: out, list: list, filter) : nil
@@ -92,14 +92,14 @@ struct ScanCommand: AsyncParsableCommand {
   }
 
   func run(_ session: BeaconSession, to out: StandardOutput) async throws {
-    out.apply(output.form)
+    out.apply(output.form, output.zone)
     let regions = regions.all
     let isTable = output.format == .table
     // A table has the UUID anyway, so only given names are of use.
     let shown = isTable ? regions.filter { $0.givenName != nil } : regions
     let record = Sighting.record.omitting(keys: shown.isEmpty ? ["region"] : [])
     let recordWithoutAdapter = record.omitting(keys: ["adapter"])
-    let filter = filter.filter(output.form)
+    let filter = filter.filter(in: output.zone)
     var matched = 0
     let flushes = out.isTerminal || session.isPaced
     var left = count ?? .max

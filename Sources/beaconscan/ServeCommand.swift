@@ -95,10 +95,7 @@ struct ServeCommand: AsyncParsableCommand {
     if !source.isLive, Settings.current.usesEveryRegion {
       regions.leaveOut(notIn: source.replay, areSomeNeeded: false)
     }
-    if let option = location.liveOption, let file = source.replay.first {
-      throw ValidationError(
-        "\(option) is for live locations, and \(file) is a recording; give one of them.")
-    }
+    try location.check(beside: source.replay)
     if let file = stateFile, file.isEmpty || file == "-" {
       throw ValidationError("--state-file is a file that stays; write its name.")
     }
@@ -227,7 +224,6 @@ extension CommandError {
       case .unavailable: .unavailable
       case .noPermission: .noPermission
       case .cannotCreate: .cannotCreate
-      case .ioError: .ioError
       }
     self.init(status, failure.description)
   }

@@ -133,14 +133,6 @@ struct SimulateCommand: ParsableCommand {
       ? FileDescriptor.standardInput
       : try .open(FilePath(scenario), .readOnly, options: [.closeOnExec])
     defer { if scenario != "-" { try? file.close() } }
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 64 * 1024)
-    while bytes.count <= Self.maximumBytes {
-      // The buffer outlives the call.
-      let count = unsafe try buffer.withUnsafeMutableBytes { unsafe try file.read(into: $0) }
-      guard count > 0 else { break }
-      bytes += buffer[..<count]
-    }
-    return bytes
+    return try file.read(upTo: Self.maximumBytes)
   }
 }

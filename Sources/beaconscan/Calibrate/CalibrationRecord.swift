@@ -7,15 +7,11 @@ import TOMLDocuments
 
 /// The results of a calibration, for the configuration file.
 struct CalibrationRecord {
-  private let results: [CalibrationResult]
+  let results: [CalibrationResult]
   /// The name for the beacon, or `nil` for its present name or one from its numbers.
-  private let name: String?
+  let name: String?
   /// The region whose boundary was measured.
-  private let region: String?
-
-  init(_ results: [CalibrationResult], name: String?, region: String?) {
-    (self.results, self.name, self.region) = (results, name, region)
-  }
+  let region: String?
 
   /// Writes the results to a file, keeps its comments and layout, and returns its path.
   ///

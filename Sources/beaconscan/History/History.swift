@@ -44,7 +44,7 @@ struct History {
   /// The width of the column of regions, at most 40.
   var regionWidth: Int {
     get throws {
-      try attempt { () throws(StorageError) in try store.regions() }
+      try attempt { try store.regions() }
         .lazy.map(\.columns).max().map { min($0, 40) } ?? 6
     }
   }
@@ -55,12 +55,9 @@ struct History {
     _ body: (StoredEntry) throws -> Void
   ) throws {
     var query = range.query(kinds: kinds)
-    (query.limit, query.leavesNewest) = (last, last != nil)
-    do {
-      try store.forEachEntry(query, body)
-    } catch let error as StorageError {
-      throw CommandError(history: error, store.path)
-    }
+    query.limit = last
+    query.leavesNewest = last != nil
+    try attempt { try store.forEachEntry(query, body) }
   }
 
   /// Returns the completed stays, by region.
@@ -78,7 +75,7 @@ struct History {
   }
 
   func presence(_ range: HistoryRange) throws -> [HourlyPresence] {
-    try attempt { () throws(StorageError) in
+    try attempt {
       try store.presence(since: range.since?.microseconds, until: range.until?.microseconds)
     }.compactMap { presence in
       guard let beacon = BeaconIdentity(stored: presence.beacon) else { return nil }
@@ -104,7 +101,7 @@ struct History {
 
   /// Returns the message for a run without results.
   func emptiness(_ range: HistoryRange) throws -> String {
-    let names = try attempt { () throws(StorageError) in try store.regions() }
+    let names = try attempt { try store.regions() }
     if let region = range.region, !names.contains(region) {
       let known =
         names.isEmpty
@@ -113,18 +110,15 @@ struct History {
           + (names.count > 10 ? " and \(names.count - 10) more" : "")
       return "\(store.path): the history has no region '\(region)'; \(known)"
     }
-    guard try attempt({ () throws(StorageError) in try store.lastID }) > 0 else {
-      return "\(store.path): nothing has happened yet"
-    }
-    return "\(store.path): nothing happened in this time"
+    let isEmpty = try attempt { try store.lastID } == 0
+    return isEmpty
+      ? "\(store.path): nothing has happened yet" : "\(store.path): nothing happened in this time"
   }
 
-  private func attempt<Result>(
-    _ body: () throws(StorageError) -> Result
-  ) throws -> Result {
-    do throws(StorageError) {
+  private func attempt<Result>(_ body: () throws -> Result) throws -> Result {
+    do {
       return try body()
-    } catch {
+    } catch let error as StorageError {
       throw CommandError(history: error, store.path)
     }
   }

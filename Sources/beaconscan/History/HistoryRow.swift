@@ -42,11 +42,6 @@ struct HistoryRow: Sendable {
   private var detail: String? {
     if let message = record["message"]?.asString { return message }
     if kind == "visit" { return visit }
-    if let regions = record["regions"]?.asArray {
-      let names = regions.compactMap { $0["name"]?.asString }
-      return counted(names.count, "region") + (names.isEmpty ? "" : ": ")
-        + names.joined(separator: ", ")
-    }
     guard let rule = reason["rule"]?.asString else { return record["state"]?.asString }
     let cause = cause(rule)
     return kind == "state" ? "\(record["state"]?.asString ?? "?"): \(cause)" : cause

@@ -10,8 +10,9 @@ final class AdvertiserList {
   /// The number of received adverts, before the filter.
   private(set) var received = 0
 
-  init(_ options: FilterOptions, _ form: FormatOptions) {
-    (self.options, filter) = (options, options.filter(form))
+  init(_ options: FilterOptions, in zone: ClockZone) {
+    self.options = options
+    filter = options.filter(in: zone)
   }
 
   var tap: ReportTap { queue.tap }
@@ -24,19 +25,14 @@ final class AdvertiserList {
     }
   }
 
-  /// Returns the rows to show, in the order given or chosen.
-  func rows(_ order: RowOrder? = nil) -> [AdvertiserStatistics] {
-    let advertisers = census.advertisers
-    let rows = (order ?? options.sort)?.sorted(advertisers) ?? advertisers
-    return Array(rows.prefix(options.top ?? .max))
-  }
-
   /// The message if no advert matched.
   var noMatch: String? { beaconscan.noMatch(census.reports, of: received, "adverts") }
 
   func write(_ format: OutputFormat, to output: StandardOutput) throws {
     if format != .table || census.count > 0 {
-      try output.write(rows(), AdvertiserStatistics.record, format)
+      let rows = options.sort?.sorted(census.advertisers) ?? census.advertisers
+      try output.write(
+        Array(rows.prefix(options.top ?? .max)), AdvertiserStatistics.record, format)
     }
     guard format == .table else { return }
     if census.evictions > 0 {

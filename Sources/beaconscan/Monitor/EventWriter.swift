@@ -38,12 +38,9 @@ final class EventWriter: ResultWriter {
   }
 
   func end(_ summary: ScanSummary) throws {
-    switch format {
-    case .json: try output.writeLine(summary, ScanSummary.record)
-    case .csv: try output.writeHeader(line.record, .csv)
-    case .table:
-      if !output.hasWritten { try output.write("no region was entered or left\n") }
-      guard summary.evictions > 0 else { return }
+    try end()
+    if format == .json { try output.writeLine(summary, ScanSummary.record) }
+    if format == .table, summary.evictions > 0 {
       try output.write(
         "\(counted(summary.evictions, "beacon")) made room for others and counted as gone\n")
     }

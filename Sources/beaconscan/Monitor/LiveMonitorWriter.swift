@@ -38,15 +38,11 @@ final class LiveMonitorWriter: ResultWriter {
     Column("REGION", priority: .key, fit: .cut(to: 8)) { $0.name },
     Column("STATE", priority: .key) { $0.state?.name },
     Column("SINCE", priority: .detail, digits: 0, time: \.since),
-    Column("BEACONS", .right, priority: .detail) { row in
-      row.beacons.map { String($0) }
-    },
+    Column("BEACONS", .right, priority: .detail) { row in row.beacons.map { "\($0)" } },
     Column("NEAREST") { row in row.nearest?.beacon.shortName },
     Column("DISTANCE", .right, priority: .main) { fixed($0.nearest?.estimate?.distance, 1, "m") },
     Column("RSSI", .right) { row in row.nearest?.rssi.map { "\($0) dBm" } },
-    Column("EXIT IN", .right) { row in
-      fixed(row.exit, 1, "s")
-    },
+    Column("EXIT IN", .right) { fixed($0.exit, 1, "s") },
   ]
 
   init(
@@ -96,8 +92,7 @@ final class LiveMonitorWriter: ResultWriter {
   private func circleRows() -> [Row] {
     guard let location else { return [] }
     return circles.map { circle in
-      let snapshot = location.client.snapshot(
-        ofCircle: circle.identifier)
+      let snapshot = location.client.snapshot(ofCircle: circle.identifier)
       return Row(
         name: circle.identifier, state: snapshot.map { RegionState($0.state) },
         since: snapshot?.since)
@@ -134,12 +129,8 @@ extension RowOrder {
         $0.nearest?.estimate?.distance ?? .infinity < $1.nearest?.estimate?.distance ?? .infinity
       }
     case .name: rows.sorted { $0.name < $1.name }
-    case .count:
-      rows.sorted { $0.beacons ?? 0 > $1.beacons ?? 0 }
-    case .last:
-      rows.sorted {
-        $0.since?.nanoseconds ?? .min > $1.since?.nanoseconds ?? .min
-      }
+    case .count: rows.sorted { $0.beacons ?? 0 > $1.beacons ?? 0 }
+    case .last: rows.sorted { $0.since?.nanoseconds ?? .min > $1.since?.nanoseconds ?? .min }
     }
   }
 }

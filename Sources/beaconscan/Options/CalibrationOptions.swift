@@ -1,6 +1,6 @@
 import Advertising
 import ArgumentParser
-package import Frontends
+import Frontends
 import LiveScanning
 import Ranging
 import Records
@@ -115,19 +115,4 @@ struct CalibrationOptions: ParsableArguments {
     let (least, most) = (decimal(range.lowerBound, 2), decimal(range.upperBound, 2))
     throw ValidationError("\(option) must be from \(least) to \(most).")
   }
-}
-
-extension AdapterOffset: ExpressibleByArgument {
-  /// Reads `3` or `hci1=3`, in dB.
-  package init?(argument: String) { self.init(argument) }
-}
-
-extension Pin: ExpressibleByArgument {
-  /// Reads `UUID:MAJOR:MINOR=ADDRESS`.
-  package init?(argument: String) { self.init(argument) }
-}
-
-extension BeaconCalibration: ExpressibleByArgument {
-  /// Reads `UUID[:MAJOR[:MINOR]]@power=-62,exponent=2.4,offset=3`.
-  package init?(argument: String) { self.init(argument) }
 }

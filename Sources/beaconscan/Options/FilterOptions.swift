@@ -32,9 +32,8 @@ struct FilterOptions: ParsableArguments {
     if let top, top < 1 { throw ValidationError("--top must be 1 or more.") }
   }
 
-  func filter(_ form: FormatOptions) -> AdvertFilter {
-    let zone: ClockZone = form.utc ? .utc : .local
-    return AdvertFilter(
+  func filter(in zone: ClockZone) -> AdvertFilter {
+    AdvertFilter(
       minimumRSSI: minimumRSSI, since: since?.time(in: zone), until: until?.time(in: zone))
   }
 }
@@ -67,8 +66,4 @@ func noMatch(_ matched: Int, of total: Int, _ what: String) -> String? {
     digits.append(digit)
   }
   return "beaconscan: 0 of \(String(digits.reversed())) \(what) matched"
-}
-
-extension WrittenTime: ExpressibleByArgument {
-  init?(argument: String) { self.init(argument) }
 }

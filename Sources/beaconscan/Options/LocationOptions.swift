@@ -1,7 +1,7 @@
 import ArgumentParser
 import CaptureFiles
-package import Frontends
-package import LocationSources
+import Frontends
+import LocationSources
 import Positioning
 import Scanning
 import Sources
@@ -39,6 +39,13 @@ struct LocationOptions: ParsableArguments {
     var settings = LocationSettings()
     (settings.source, settings.gpsd, settings.position) = (source, gpsd, position)
     return settings
+  }
+
+  /// Checks that the command line gives no option for live sources beside recordings.
+  func check(beside recordings: [String]) throws {
+    guard let liveOption, let file = recordings.first else { return }
+    throw ValidationError(
+      "\(liveOption) is for live locations, and \(file) is a recording; give one of them.")
   }
 
   /// An option for live sources that the command line gave.
@@ -83,21 +90,12 @@ struct LocationOptions: ParsableArguments {
     }
     let compass = CompassSource()
     return LocationInput(
-      CombinedSource(fixes: fixes, compass: compass), compass: compass, choice: choice(of: fixes))
+      source: CombinedSource(fixes: fixes, compass: compass), compass: compass,
+      choice: choice(of: fixes))
   }
 }
 
 extension LocationSettings.Kind: ExpressibleByArgument {}
-
-extension PositionArgument: ExpressibleByArgument {
-  /// Reads a latitude, a longitude and optionally an altitude.
-  package init?(argument: String) { self.init(argument) }
-}
-
-extension GPSDAddress: ExpressibleByArgument {
-  /// Reads a host, a host with a port, or a path.
-  package init?(argument: String) { self.init(argument) }
-}
 
 extension RecordingOptions {
   func open(tracks: [String]) throws -> LocationInput {
@@ -106,7 +104,8 @@ extension RecordingOptions {
         try TrackReplay(
           paths: tracks, speed: speed, follows: follow, duration: nanoseconds)
       }
-      return LocationInput(replay, tracks: replay, isPaced: self.speed != .max || follow)
+      return LocationInput(
+        source: replay, tracks: replay, isPaced: self.speed != .max || follow)
     } catch {
       throw CommandError(error)
     }

@@ -21,11 +21,6 @@ struct FormatOptions: ParsableArguments {
   @Option(help: "Color in tables: auto (on a terminal, unless NO_COLOR is set), always or never.")
   var color = ColorChoice.auto
 
-  @Flag(help: "Show times in UTC in tables, where they are local; JSON and CSV have UTC always.")
-  var utc = false
-
-  var zone: ClockZone { utc ? .utc : .local }
-
   mutating func validate() throws {
     guard json else { return }
     guard format != .csv else {
@@ -35,9 +30,18 @@ struct FormatOptions: ParsableArguments {
   }
 }
 
+/// The zone of times in tables.
+struct ZoneOption: ParsableArguments {
+  @Flag(help: "Show times in UTC in tables, where they are local; JSON and CSV have UTC always.")
+  var utc = false
+
+  var zone: ClockZone { utc ? .utc : .local }
+}
+
 /// The options of every subcommand that writes results one by one.
 struct OutputOptions: ParsableArguments {
   @OptionGroup var form: FormatOptions
+  @OptionGroup var clock: ZoneOption
 
   @Flag(name: .shortAndLong, help: "Write only errors to standard error.")
   var quiet = false
@@ -47,6 +51,8 @@ struct OutputOptions: ParsableArguments {
   var verbose = false
 
   var format: OutputFormat { form.format }
+  var zone: ClockZone { clock.zone }
+
   func validate() throws {
     guard quiet, verbose else { return }
     throw ValidationError("--quiet and --verbose contradict each other; give one of them.")

@@ -1,5 +1,5 @@
 public import ArgumentParser
-package import Frontends
+import Frontends
 public import Regions
 
 /// The rules for entering and leaving regions.
@@ -80,11 +80,6 @@ struct RuleOptions: ParsableArguments {
     (settings.enterCount, settings.dwell) = (enterCount, dwell)
     return settings
   }
-}
-
-extension Boundary: ExpressibleByArgument {
-  /// Reads a signal strength or a distance.
-  package init?(argument: String) { self.init(argument) }
 }
 
 extension ExitTimeoutRule: ExpressibleByArgument {

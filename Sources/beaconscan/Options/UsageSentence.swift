@@ -83,7 +83,8 @@ private func validValue(
       ?? "write NAME=UUID, NAME=UUID:MAJOR or NAME=UUID:MAJOR:MINOR, or a NAME of the configuration file"
       + (value.split(separator: "=").dropFirst().first?.split { ":,".contains($0) }.first
         .map { "; " + ProximityUUID.requirement(for: String($0)) } ?? "")
-  case "--count", "--keep", "--last", "--top": "write a whole number of 1 or more"
+  case "--count", "--keep", "--last", "--top", "--history-days", "--history-size":
+    "write a whole number of 1 or more"
   case "--since", "--until":
     "write a date and a time such as '2026-01-15 09:00' or 2026-01-15T09:00:00Z"
   case "--accuracy", "--distance": "write a number of meters such as 10"
@@ -91,20 +92,16 @@ private func validValue(
   case "--listen":
     "write HOST:PORT such as 127.0.0.1:8732, a port, or the path of a Unix socket such as /run/beacons"
   case "--token-file", "--history", "--mqtt-password-file", "--mqtt-ca", "--mqtt-certificate",
-    "--mqtt-key":
+    "--mqtt-key", "--webhook-secret-file", "--config", "--database", "--output", "-o", "--truth":
     "write the name of a file"
   case "--webhook":
     "write a URL of http or https in visible ASCII characters, such as https://example.com/beacons"
-  case "--webhook-secret-file": "write the name of a file"
   case "--webhook-events": "write some of \(WebhookEvents.names), such as enter,exit"
   case "--mqtt": "write HOST or HOST:PORT, such as mqtt.local:1883"
   case "--mqtt-username", "--mqtt-node": "write a name such as kiosk"
   case "--mqtt-prefix", "--mqtt-discovery": "write a topic such as site/kiosk"
   case "--host": "write a name such as kiosk.local"
   case "--allow-origin": "write an origin such as http://localhost:3000"
-  case "--history-days", "--history-size": "write a whole number of 1 or more"
-  case "--config", "--database", "--output", "-o", "--truth":
-    "write the name of a file"
   case "--name": "write a name such as lobby"
   case "--model": "write one of \(PathLossModel.names.joined(separator: ", "))"
   case "--sides": "write two adapters such as left=hci0,right=hci1"

@@ -36,8 +36,8 @@ final class StandardOutput {
     buffer.reserveCapacity(Self.capacity + 4096)
   }
 
-  func apply(_ form: FormatOptions) {
-    zone = form.zone
+  func apply(_ form: FormatOptions, _ zone: ClockZone = .local) {
+    self.zone = zone
     color = form.color
     isASCII = form.format == .table && !Locale.hasUnicode
   }

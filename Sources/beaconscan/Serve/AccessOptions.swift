@@ -115,12 +115,7 @@ struct AccessOptions: ParsableArguments {
   }
 
   private static func token(_ path: String) throws -> [UInt8] {
-    let token: [UInt8]
-    do {
-      token = try SecretFile.firstLine(of: path)
-    } catch {
-      throw CommandError(error, path, "cannot read the token", "check the path and its permissions")
-    }
+    let token = try SecretFile.firstLine(of: path, "token")
     guard (16...4096).contains(token.count), token.allSatisfy({ (0x21...0x7E).contains($0) }) else {
       throw CommandError(
         .badData,

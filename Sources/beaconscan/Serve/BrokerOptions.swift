@@ -73,7 +73,9 @@ struct BrokerOptions: ParsableArguments {
       var configuration = BrokerConfiguration(host: mqtt.host, node: mqttNode)
       configuration.port = mqtt.port
       configuration.username = mqttUsername
-      configuration.password = try mqttPasswordFile.map(Self.password)
+      configuration.password = try mqttPasswordFile.map { path in
+        String(decoding: try SecretFile.firstLine(of: path, "password"), as: UTF8.self)
+      }
       if mqttTls || mqttCa != nil || mqttCertificate != nil || mqttKey != nil {
         var tls = BrokerConfiguration.TLS()
         (tls.authorities, tls.certificate, tls.key) = (mqttCa, mqttCertificate, mqttKey)
@@ -91,15 +93,6 @@ struct BrokerOptions: ParsableArguments {
         throw CommandError(.usage, error.description)
       }
       return configuration
-    }
-  }
-
-  private static func password(_ path: String) throws -> String {
-    do {
-      return String(decoding: try SecretFile.firstLine(of: path), as: UTF8.self)
-    } catch {
-      throw CommandError(
-        error, path, "cannot read the password", "check the path and its permissions")
     }
   }
 }

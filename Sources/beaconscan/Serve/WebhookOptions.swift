@@ -44,14 +44,7 @@ struct WebhookOptions: ParsableArguments {
   }
 
   private static func secret(_ path: String) throws -> WebhookSecret {
-    let line: [UInt8]
-    do {
-      line = try SecretFile.firstLine(of: path)
-    } catch {
-      throw CommandError(
-        error, path, "cannot read the secret", "check the path and its permissions")
-    }
-    guard let secret = WebhookSecret(line) else {
+    guard let secret = WebhookSecret(try SecretFile.firstLine(of: path, "secret")) else {
       throw CommandError(
         .badData,
         "\(path): a secret is a line of whsec_ and 24 to 64 bytes in Base64; make one with: "
@@ -64,7 +57,10 @@ struct WebhookOptions: ParsableArguments {
 enum SecretFile {
   private static let maximumBytes = 65536
 
-  static func firstLine(of path: String) throws(Errno) -> [UInt8] {
+  /// Returns the first line of a file with a secret of a kind.
+  ///
+  /// - Throws: `CommandError` if it cannot be read.
+  static func firstLine(of path: String, _ kind: String) throws -> [UInt8] {
     do {
       let file = try FileDescriptor.open(FilePath(path), .readOnly, options: [.closeOnExec])
       let bytes = try file.closeAfter {
@@ -74,7 +70,9 @@ enum SecretFile {
       }
       return Array(bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") })
     } catch {
-      throw error as? Errno ?? .ioError
+      throw CommandError(
+        error as? Errno ?? .ioError, path, "cannot read the \(kind)",
+        "check the path and its permissions")
     }
   }
 }
@@ -90,8 +88,4 @@ struct WebhookEvents: ExpressibleByArgument {
     guard kinds.allSatisfy(Self.all.contains) else { return nil }
     self.kinds = Set(kinds)
   }
-}
-
-extension WebhookURL: ExpressibleByArgument {
-  package init?(argument: String) { self.init(argument) }
 }

@@ -82,71 +82,60 @@ final class BeaconSession {
     _ consume: (BeaconEvent) throws -> Verdict, end: (_ isWhole: Bool) throws -> Void
   ) async throws {
     do {
-      try await write(
-        options, to: out, on: writer, status: status, showsFindings: showsFindings,
-        while: isWanted, location: consumeLocation, consume, end: end)
+      location?.reportChoice(options)
+      var tally = HealthTally()
+      let failure = try await run(
+        while: isWanted,
+        location: { event in
+          if case .health(let health, let time) = event {
+            try location?.write(health, at: time, options, to: out, on: writer)
+          }
+          return try consumeLocation(event)
+        }
+      ) { event in
+        if case .identity(let finding, let time) = event, !options.quiet, showsFindings {
+          if options.format == .json {
+            try out.writeLine((finding, time), IdentityFinding.record)
+          } else if let writer, writer.isScreen {
+            try writer.write(trouble: "\(finding)", at: time)
+          } else {
+            report("beaconscan: \(finding)")
+          }
+        }
+        guard case .health(let health, let time) = event else { return try consume(event) }
+        status?.clear()
+        tally.update(health)
+        if options.format == .json {
+          try out.writeLine((health, time), ScannerHealth.record)
+          if options.verbose { report("beaconscan: \(health.sentence)") }
+        } else if let writer, writer.isScreen {
+          try writer.write(trouble: tally.trouble, at: time)
+        } else if !options.quiet {
+          report("beaconscan: \(health.sentence)")
+        }
+        return try consume(event)
+      }
+      status?.clear()
+      // A file that is not a recording yields no report.
+      if let failure, !isLive, scanner.counts.packets == 0 { throw failure }
+      try end(failure == nil)
+      try out.flush()
+      replay?.remark(options)
+      location?.remark(options)
+      if isLive, !options.quiet {
+        report("beaconscan: " + tally.sentence(scanner.name, beacons.received))
+      }
+      if let failure { throw failure }
+      if isLive, !Interrupt.isRequested, scanner.counts.reports == 0,
+        tally.hasNeverReceived(beacons.received)
+      {
+        throw CommandError(
+          .unavailable,
+          "nothing could be received all the time; see what prevents it: beaconscan doctor")
+      }
     } catch is ClosedPipe where isLive || replay?.follows == true {
       throw CommandError(
         .ioError, "standard output: the program that read it has closed it; start both again")
-    }
-  }
-
-  private func write(
-    _ options: OutputOptions, to out: StandardOutput, on writer: (any ResultWriter)?,
-    status: StatusLine?, showsFindings: Bool, while isWanted: (@Sendable () -> Bool)?,
-    location consumeLocation: (LocationEvent) throws -> Verdict,
-    _ consume: (BeaconEvent) throws -> Verdict, end: (_ isWhole: Bool) throws -> Void
-  ) async throws {
-    location?.reportChoice(options)
-    var tally = HealthTally()
-    let failure = try await run(
-      while: isWanted,
-      location: { event in
-        if case .health(let health, let time) = event {
-          try location?.write(health, at: time, options, to: out, on: writer)
-        }
-        return try consumeLocation(event)
-      }
-    ) { event in
-      if case .identity(let finding, let time) = event, !options.quiet, showsFindings {
-        if options.format == .json {
-          try out.writeLine((finding, time), IdentityFinding.record)
-        } else if let writer, writer.isScreen {
-          try writer.write(trouble: "\(finding)", at: time)
-        } else {
-          report("beaconscan: \(finding)")
-        }
-      }
-      guard case .health(let health, let time) = event else { return try consume(event) }
-      status?.clear()
-      tally.update(health)
-      if options.format == .json {
-        try out.writeLine((health, time), ScannerHealth.record)
-        if options.verbose { report("beaconscan: \(health.sentence)") }
-      } else if let writer, writer.isScreen {
-        try writer.write(trouble: tally.trouble, at: time)
-      } else if !options.quiet {
-        report("beaconscan: \(health.sentence)")
-      }
-      return try consume(event)
-    }
-    status?.clear()
-    // A file that is not a recording yields no report.
-    if let failure, !isLive, scanner.counts.packets == 0 { throw failure }
-    try end(failure == nil)
-    try out.flush()
-    replay?.remark(options)
-    location?.remark(options)
-    if isLive, !options.quiet {
-      report("beaconscan: " + tally.sentence(scanner.name, beacons.received))
-    }
-    if let failure { throw failure }
-    if isLive, !Interrupt.isRequested, scanner.counts.reports == 0,
-      tally.hasNeverReceived(beacons.received)
-    {
-      throw CommandError(
-        .unavailable,
-        "nothing could be received all the time; see what prevents it: beaconscan doctor")
     }
   }
 

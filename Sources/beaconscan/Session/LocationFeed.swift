@@ -9,21 +9,13 @@ import ServiceCore
 struct LocationInput {
   var source: any LocationSource
   /// The replayed tracks, or `nil` for a live source.
-  let tracks: TrackReplay?
+  var tracks: TrackReplay?
   /// The compass of a live source.
-  let compass: CompassSource?
+  var compass: CompassSource?
   /// Whether results arrive in real time, so that each is written at once.
-  let isPaced: Bool
+  var isPaced = true
   /// The name of the source and the reason for its choice, or `nil` for tracks.
-  let choice: String?
-
-  init(
-    _ source: any LocationSource, tracks: TrackReplay? = nil, compass: CompassSource? = nil,
-    isPaced: Bool = true, choice: String? = nil
-  ) {
-    (self.source, self.tracks, self.isPaced) = (source, tracks, isPaced)
-    (self.compass, self.choice) = (compass, choice)
-  }
+  var choice: String?
 }
 
 /// The location service of a session, and messages about its source.
@@ -32,22 +24,20 @@ final class LocationFeed {
 
   let service: LocationService
   let session: ServiceSession
-  let isPaced: Bool
-  private let tracks: TrackReplay?
-  private let compass: CompassSource?
-  private let choice: String?
+  private let input: LocationInput
   let report: @Sendable (String) -> Void
 
   var client: LocationClient { LocationClient(session.client, of: service) }
-  var isLive: Bool { tracks == nil }
+  var isLive: Bool { input.tracks == nil }
+  var isPaced: Bool { input.isPaced }
 
   init(
     _ input: LocationInput, in session: ServiceSession,
     report: @escaping @Sendable (String) -> Void = printError
   ) {
-    (self.session, self.report) = (session, report)
-    (tracks, isPaced, choice) = (input.tracks, input.isPaced, input.choice)
-    compass = input.compass
+    self.session = session
+    self.report = report
+    self.input = input
     service = LocationService(session.manager, source: input.source)
   }
 
@@ -62,7 +52,7 @@ final class LocationFeed {
 
   /// The reason that headings cannot be received, or `nil` if they can, and for tracks.
   var compassFailure: CommandError? {
-    guard let compass else { return nil }
+    guard let compass = input.compass else { return nil }
     // Reading it waits for the answer, which the source then knows.
     let availability = compass.availability
     guard service.source?.mayHaveCompass == false else { return nil }
@@ -80,7 +70,7 @@ final class LocationFeed {
   }
 
   func reportChoice(_ options: OutputOptions) {
-    if let choice, !options.quiet { report("beaconscan: \(choice)") }
+    if let choice = input.choice, !options.quiet { report("beaconscan: \(choice)") }
   }
 
   /// Writes a change of the source's state as JSON, or to the writer's screen or standard error.
@@ -93,24 +83,28 @@ final class LocationFeed {
       if options.verbose { report("beaconscan: \(health.sentence)") }
     } else if let writer, writer.isScreen {
       try writer.write(trouble: health.condition.isFault ? health.sentence : nil, at: time)
-    } else if !options.quiet, health.sentence != choice {
+    } else if !options.quiet, health.sentence != input.choice {
       report("beaconscan: \(health.sentence)")
     }
   }
 
   /// Handles events to the end of a source that is the only one. The closure `end` writes the rest.
-  /// With `endsAtRefusal`, a source that denies access to the location ends the run.
+  /// A live source ends after the duration in nanoseconds. With `endsAtRefusal`, a source that
+  /// denies access to the location ends the run.
   ///
   /// - Throws: The errors of the source and of the closures.
   func show(
     _ options: OutputOptions, to out: StandardOutput, on writer: (any ResultWriter)? = nil,
-    while isWanted: (@Sendable () -> Bool)? = nil, endsAtRefusal: Bool = false,
-    _ consume: (LocationEvent) throws -> Verdict, end: () throws -> Void
+    duration: Int64?, endsAtRefusal: Bool = false,
+    _ consume: (LocationEvent) throws -> Verdict, end writeEnd: () throws -> Void
   ) async throws {
     reportChoice(options)
+    let end = isLive ? duration.map { MonotonicTime.now.advanced(by: $0) } : nil
     var failure: CommandError?
     do {
-      try await session.run(while: isWanted) { event in
+      try await session.run(
+        while: end.map { end in { @Sendable in MonotonicTime.now < end } }
+      ) { event in
         guard let event = event as? LocationEvent else { return .more }
         switch event {
         case .health(let health, let time):
@@ -131,10 +125,12 @@ final class LocationFeed {
         return failure == nil ? try consume(event) : .enough
       }
       // A file that is not a recording yields no report.
-      if let failure, let tracks, tracks.counts.allSatisfy({ $0.counts.records == 0 }) {
+      if let failure, let tracks = input.tracks,
+        tracks.counts.allSatisfy({ $0.counts.records == 0 })
+      {
         throw failure
       }
-      try end()
+      try writeEnd()
       try out.flush()
     } catch is ClosedPipe where isLive || isPaced {
       throw CommandError(
@@ -155,7 +151,7 @@ final class LocationFeed {
   }
 
   var summaries: [TrackSummary] {
-    tracks?.counts.map { TrackSummary(file: $0.name, counts: $0.counts) } ?? []
+    input.tracks?.counts.map { TrackSummary(file: $0.name, counts: $0.counts) } ?? []
   }
 
   /// Writes remarks on the tracks to standard error: discarded input, with `--verbose` also other

@@ -54,19 +54,7 @@ struct ConfigurationFile {
     }
     do {
       let file = try FileDescriptor.open(FilePath(path), .readOnly, options: [.closeOnExec])
-      var bytes: [UInt8] = []
-      try file.closeAfter {
-        let size = 64 * 1024
-        var count = 0
-        // One byte beyond the limit shows that the file is too long.
-        repeat {
-          let part = try unsafe [UInt8](unsafeUninitializedCapacity: size) { buffer, filled in
-            filled = try unsafe file.read(into: UnsafeMutableRawBufferPointer(buffer))
-          }
-          count = part.count
-          bytes += part
-        } while count > 0 && bytes.count <= TOMLDocument.maximumBytes
-      }
+      let bytes = try file.closeAfter { try file.read(upTo: TOMLDocument.maximumBytes) }
       self.init(path: path, bytes: bytes)
     } catch let error as Errno {
       throw CommandError(
