@@ -1,5 +1,7 @@
 import ArgumentParser
+import CaptureFiles
 import Frontends
+import LocationSources
 
 @main
 struct Beaconscan: AsyncParsableCommand {
@@ -70,8 +72,11 @@ struct Beaconscan: AsyncParsableCommand {
         try command.run()
       }
     } catch let error as CommandError {
-      printError("beaconscan: \(error.message)")
-      exit(withError: ExitCode(error.status.rawValue))
+      end(error)
+    } catch let error as CaptureError {
+      end(CommandError(error))
+    } catch let error as TrackError {
+      end(CommandError(error))
     } catch is ClosedPipe {
       exit(withError: ExitCode.success)
     } catch  where exitCode(for: error) == .validationFailure {
@@ -81,5 +86,10 @@ struct Beaconscan: AsyncParsableCommand {
     } catch {
       exit(withError: error)
     }
+  }
+
+  private static func end(_ error: CommandError) -> Never {
+    printError("beaconscan: \(error.message)")
+    exit(withError: ExitCode(error.status.rawValue))
   }
 }

@@ -136,20 +136,16 @@ struct CalibrateCommand: AsyncParsableCommand {
     var survey = CalibrationSurvey(regions: regions.all)
     for place in places {
       guard let path = place.recording else { continue }
-      do {
-        let scanner = try ReplayScanner(paths: [path])
-        var sightings: [Sighting] = []
-        var isOver = false
-        while !isOver, !Interrupt.isRequested {
-          let progress = try scanner.receive(for: .ranging, until: nil, into: &sightings)
-          isOver = progress.isOver
-          for sighting in sightings {
-            let seconds = progress.began.map { sighting.time.seconds(since: $0) } ?? 0
-            if place.seconds.contains(seconds) { survey.receive(sighting) }
-          }
+      let scanner = try ReplayScanner(paths: [path])
+      var sightings: [Sighting] = []
+      var isOver = false
+      while !isOver, !Interrupt.isRequested {
+        let progress = try scanner.receive(for: .ranging, until: nil, into: &sightings)
+        isOver = progress.isOver
+        for sighting in sightings {
+          let seconds = progress.began.map { sighting.time.seconds(since: $0) } ?? 0
+          if place.seconds.contains(seconds) { survey.receive(sighting) }
         }
-      } catch let error as CaptureError {
-        throw CommandError(error)
       }
       if Interrupt.isRequested {
         throw CommandError(.interrupted, "interrupted before every place was measured")

@@ -1,4 +1,5 @@
 import CaptureFiles
+import Scanning
 import SystemPackage
 
 /// An error that ends the command: one sentence, and a status of `sysexits.h`.
@@ -44,6 +45,23 @@ extension CommandError {
       default: .badData
       }
     self.init(status, "\(error)")
+  }
+}
+
+extension CommandError {
+  /// Creates the error for a source that cannot be used, or returns `nil` if it can.
+  init?(_ availability: ScannerAvailability) {
+    switch availability {
+    case .available: return nil
+    case .notPermitted(let sentence): self.init(.noPermission, sentence)
+    case .unavailable(let sentence): self.init(.unavailable, sentence)
+    }
+  }
+
+  /// The error for a source that continues without a reader of its results.
+  static var readerGone: CommandError {
+    CommandError(
+      .ioError, "standard output: the program that read it has closed it; start both again")
   }
 }
 

@@ -124,7 +124,7 @@ struct RecordCommand: AsyncParsableCommand {
     do throws(CaptureError) {
       _ = try CaptureReader(path: path).read(into: &collector)
     } catch  where collector.counts.packets == 0 {
-      throw CommandError(error)
+      throw error
     } catch {
       // The part before the damage is recorded.
     }

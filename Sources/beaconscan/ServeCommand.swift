@@ -131,12 +131,11 @@ struct ServeCommand: AsyncParsableCommand {
     configuration.broker = try broker.configuration
     configuration.webhooks = try webhooks.configuration
     let (scanner, locations) = try open(source)
-    switch scanner?.availability {
-    case .available?, nil: break
-    case .notPermitted(let sentence)?: throw CommandError(.noPermission, sentence)
     // An adapter may appear later. The receiver's state contains the reason.
-    case .unavailable(let sentence)?:
-      if !source.isLive { throw CommandError(.unavailable, sentence) }
+    if let error = scanner.flatMap({ CommandError($0.availability) }),
+      error.status == .noPermission || !source.isLive
+    {
+      throw error
     }
     let log = ServiceLog(isQuiet: quiet) { printError($0) }
     do throws(ServiceFailure) {

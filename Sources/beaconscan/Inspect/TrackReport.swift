@@ -23,14 +23,7 @@ struct TrackReport {
   ///
   /// - Returns: The report, and the fault of the track.
   static func read(_ path: String, duration: Int64?) throws -> (TrackReport, CommandError?) {
-    let reader: TrackReader
-    do throws(TrackError) {
-      reader = try Interrupt.endingAtOnce { () throws(TrackError) in
-        try TrackReader(path: path, duration: duration)
-      }
-    } catch {
-      throw CommandError(error)
-    }
+    let reader = try Interrupt.endingAtOnce { try TrackReader(path: path, duration: duration) }
     var report = TrackReport(summary: TrackSummary(file: reader.name, counts: TrackCounts()))
     var failure: CommandError?
     var inputs: [PositionInput] = []

@@ -99,16 +99,10 @@ extension LocationSettings.Kind: ExpressibleByArgument {}
 
 extension RecordingOptions {
   func open(tracks: [String]) throws -> LocationInput {
-    do throws(TrackError) {
-      let replay = try Interrupt.endingAtOnce { () throws(TrackError) in
-        try TrackReplay(
-          paths: tracks, speed: speed, follows: follow, duration: nanoseconds)
-      }
-      return LocationInput(
-        source: replay, tracks: replay, isPaced: self.speed != .max || follow)
-    } catch {
-      throw CommandError(error)
+    let replay = try Interrupt.endingAtOnce {
+      try TrackReplay(paths: tracks, speed: speed, follows: follow, duration: nanoseconds)
     }
+    return LocationInput(source: replay, tracks: replay, isPaced: speed != .max || follow)
   }
 }
 

@@ -134,7 +134,7 @@ struct SourceOptions: ParsableArguments {
   /// The scanner subtracts the offsets, in dB. Recordings must contain the adapters that options of
   /// the command line name. The taps receive every HCI packet and every advertising report.
   ///
-  /// - Throws: `CommandError` if the scanner cannot be used.
+  /// - Throws: `CommandError` or `CaptureError` if the scanner cannot be used.
   func open(
     offsets: [AdapterOffset] = [], sides: Sides? = nil, packetTap: PacketTap? = nil,
     reportTap: ReportTap? = nil, waits: Bool = false
@@ -202,15 +202,10 @@ struct SourceOptions: ParsableArguments {
         needed[number] = needed[number] ?? "--sides hci\(number)"
       }
     }
-    let scanner: ReplayScanner
-    do throws(CaptureError) {
-      scanner = try Interrupt.endingAtOnce { () throws(CaptureError) in
-        try ReplayScanner(
-          paths: replay, speed: speed, follows: follow, duration: nanoseconds, offsets: numbered,
-          packetTap: packetTap)
-      }
-    } catch {
-      throw CommandError(error)
+    let scanner = try Interrupt.endingAtOnce {
+      try ReplayScanner(
+        paths: replay, speed: speed, follows: follow, duration: nanoseconds, offsets: numbered,
+        packetTap: packetTap)
     }
     // Pipes can be read only once.
     let canBeReadTwice = !replay.contains("-") && scanner.statuses.allSatisfy { $0.size != nil }

@@ -1,5 +1,4 @@
 import CaptureFiles
-import FoundationEssentials
 import Glibc
 import Records
 import Scanning
@@ -103,9 +102,7 @@ final class RecordSession: Sendable {
     do throws(RecordingError) {
       // A recording that is recorded again keeps its times.
       let recorder = try CaptureRecorder(
-        configuration,
-        startingAt: isLive
-          ? WallClockTime(nanoseconds: Int64(Date().timeIntervalSince1970 * 1e9)) : nil,
+        configuration, startingAt: isLive ? WallClockTime.now : nil,
         remark: { [self] remark in remarks.withLock { $0.append(remark) } })
       self.recorder.withLock { $0 = recorder }
       return recorder

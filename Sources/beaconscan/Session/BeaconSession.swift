@@ -42,11 +42,10 @@ final class BeaconSession {
   ) throws {
     (self.scanner, self.report) = (scanner, report)
     self.isLive = isLive ?? !scanner.isRecorded
-    switch scanner.availability {
-    case .available: break
-    case .unavailable where waits && !scanner.isRecorded: break
-    case .notPermitted(let sentence): throw CommandError(.noPermission, sentence)
-    case .unavailable(let sentence): throw CommandError(.unavailable, sentence)
+    if let error = CommandError(scanner.availability),
+      error.status == .noPermission || !waits || scanner.isRecorded
+    {
+      throw error
     }
     session = try ServiceSession(stateFile: stateFile, report: report)
     beacons = BeaconService(session.manager, scanner: scanner, configuration: configuration)
@@ -134,8 +133,7 @@ final class BeaconSession {
           "nothing could be received all the time; see what prevents it: beaconscan doctor")
       }
     } catch is ClosedPipe where isLive || replay?.follows == true {
-      throw CommandError(
-        .ioError, "standard output: the program that read it has closed it; start both again")
+      throw CommandError.readerGone
     }
   }
 

@@ -56,11 +56,7 @@ final class LocationFeed {
     // Reading it waits for the answer, which the source then knows.
     let availability = compass.availability
     guard service.source?.mayHaveCompass == false else { return nil }
-    return switch availability {
-    case .available: nil
-    case .notPermitted(let sentence): CommandError(.noPermission, sentence)
-    case .unavailable(let sentence): CommandError(.unavailable, sentence)
-    }
+    return CommandError(availability)
   }
 
   /// The present wall-clock time of the source.
@@ -133,8 +129,7 @@ final class LocationFeed {
       try writeEnd()
       try out.flush()
     } catch is ClosedPipe where isLive || isPaced {
-      throw CommandError(
-        .ioError, "standard output: the program that read it has closed it; start both again")
+      throw CommandError.readerGone
     }
     remark(options)
     if let failure { throw failure }
