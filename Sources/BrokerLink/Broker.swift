@@ -157,13 +157,13 @@ private final class LinkWork: Sendable {
   }
 
   /// Reports an error, unless it was the last one reported.
-  private func fail(_ sentence: String, isLoss: Bool = false) {
+  private func fail(_ sentence: String) {
     let isNew = state.withLock { state in
       state.status.lastError = sentence
       defer { state.reported = sentence }
       return state.reported != sentence
     }
-    if isNew { report(isLoss ? .lost(sentence) : .failed(sentence)) }
+    if isNew { report(.failed(sentence)) }
   }
 
   /// Connects, and publishes until the connection ends or a stop is requested. Returns the duration
@@ -220,7 +220,7 @@ private final class LinkWork: Sendable {
       state.status.isConnected = false
       state.publisher.outbox.end()
     }
-    if let loss { fail(loss, isLoss: true) }
+    if let loss { fail(loss) }
     return MonotonicTime.now.seconds(since: began)
   }
 

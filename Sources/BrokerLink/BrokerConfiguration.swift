@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 
 /// An MQTT broker, and the data to publish there.
@@ -44,16 +45,7 @@ package struct BrokerConfiguration: Sendable, Equatable {
 
   /// The node for this host: the first label of its name.
   package static var hostNode: String {
-    var bytes = [UInt8](repeating: 0, count: 256)
-    // The array outlives the call, which writes at most its size less one.
-    let status = unsafe bytes.withUnsafeMutableBytes { buffer in
-      unsafe buffer.withMemoryRebound(to: CChar.self) { text in
-        guard let start = text.baseAddress else { return Int32(-1) }
-        return unsafe gethostname(start, text.count - 1)
-      }
-    }
-    let name = bytes.prefix { $0 != 0 && $0 != UInt8(ascii: ".") }
-    return node(ofHost: status == 0 ? String(decoding: name, as: UTF8.self) : "")
+    node(ofHost: String(ProcessInfo.processInfo.hostName.prefix { $0 != "." }))
   }
 
   static func node(ofHost name: String) -> String {

@@ -13,8 +13,7 @@ package struct BrokerStatus: Sendable, Equatable {
 /// A report of the link. An error is reported once, until another one or a connection.
 package enum BrokerEvent: Sendable, Equatable {
   case connected
-  /// An attempt failed, and others follow. The sentence says why, and what to do.
+  /// An attempt failed or the connection was lost, and attempts follow. The sentence says why, and
+  /// what to do.
   case failed(String)
-  /// The connection was lost, and attempts follow. The sentence says why.
-  case lost(String)
 }

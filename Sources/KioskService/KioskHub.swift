@@ -89,7 +89,7 @@ package final class KioskHub: Sendable {
           state.latencies.add(MonotonicTime.now.seconds(since: time))
         }
       }
-      return state.kiosk.receive(change) == .regions
+      return state.kiosk.receive(change)
     }
     if changesRegions { announceRegions() }
     listener(change)
@@ -254,17 +254,6 @@ package final class KioskHub: Sendable {
 
   var latestReport: [UInt8]? { state.withLock { $0.report } }
 
-  /// Returns the complete state, and its place.
-  func snapshot() -> (record: SnapshotRecord, place: Place) {
-    let health = health
-    return state.withLock { state in
-      let snapshot = SnapshotRecord(
-        time: now(), regions: state.kiosk.sortedRegions, beacons: state.beacons,
-        health: health, location: location(state))
-      return (snapshot, Place(state))
-    }
-  }
-
   private func location(_ state: State) -> LocationRecord? {
     guard hasLocations else { return nil }
     var location = LocationRecord()
@@ -281,9 +270,16 @@ package final class KioskHub: Sendable {
 
   var hasFix: Bool { state.withLock { $0.fix != nil } }
 
+  /// The complete state as JSON, and its place.
   var snapshotJSON: (json: [UInt8], place: Place) {
-    let (record, place) = snapshot()
-    return (SnapshotRecord.record.json(record), place)
+    let health = health
+    let (snapshot, place) = state.withLock { state in
+      let snapshot = SnapshotRecord(
+        time: now(), regions: state.kiosk.sortedRegions, beacons: state.beacons, health: health,
+        location: location(state))
+      return (snapshot, Place(state))
+    }
+    return (SnapshotRecord.record.json(snapshot), place)
   }
 
   /// The latest report as JSON, or one without beacons.

@@ -28,36 +28,30 @@ struct KioskState: Sendable {
 
   init(position: Int64 = 0) { self.position = position }
 
-  /// The effect of a change on the regions.
-  enum Effect: Equatable {
-    case none
-    /// The list, a definition, or a state without an event changed.
-    case regions
-    case region(String)
-  }
-
-  /// Applies a change, and returns its effect.
-  mutating func receive(_ change: JournalChange) -> Effect {
+  /// Applies a change. Returns whether it changed the regions: their list, a definition, or a state
+  /// without an event.
+  mutating func receive(_ change: JournalChange) -> Bool {
     switch change {
     case .registered(_, let group, let name, let registration, let state):
       switch registration {
       case let region as BeaconRegion:
         return register(record(of: region, state as? BeaconRegistrationState, group), name)
       case let registration as LocationRegistration:
-        guard let circle = registration.circle else { return .none }
+        guard let circle = registration.circle else { return false }
         return register(
           record(of: circle, state as? LocationRegistrationState, group), circle.identifier)
-      default: return .none
+      default: return false
       }
     case .unregistered(BeaconService.name, let group, let name):
       return remove(name, in: group) { $0.constraint != nil }
     case .unregistered(LocationService.name, let group, let stored):
-      guard let name = LocationService.circle(ofStored: stored) else { return .none }
+      guard let name = LocationService.circle(ofStored: stored) else { return false }
       return remove(name, in: group) { $0.circle != nil }
-    case .unregistered: return .none
+    case .unregistered: return false
     case .entry(let entry):
       position = entry.id
-      return receive(entry)
+      receive(entry)
+      return false
     }
   }
 
@@ -88,16 +82,16 @@ struct KioskState: Sendable {
   /// Removes a region of a kind. A region that has replaced it stays.
   private mutating func remove(
     _ name: String, in group: ClientGroup, _ isOfKind: (RegionRecord) -> Bool
-  ) -> Effect {
+  ) -> Bool {
     guard let old = regions[name], isOfKind(old), old.isRemovable == (group == Self.addedGroup)
-    else { return .none }
+    else { return false }
     regions[name] = nil
     tally.transitions[name] = nil
     revision += 1
-    return .regions
+    return true
   }
 
-  private mutating func register(_ new: RegionRecord, _ name: String) -> Effect {
+  private mutating func register(_ new: RegionRecord, _ name: String) -> Bool {
     let old = regions[name]
     var record = new
     record.last = old?.last
@@ -109,12 +103,11 @@ struct KioskState: Sendable {
     let isSame =
       old?.subject == record.subject && old?.isRemovable == record.isRemovable
       && old?.reportsEachBeacon == record.reportsEachBeacon && old?.state == record.state
-    guard !isSame else { return .region(name) }
-    revision += 1
-    return .regions
+    if !isSame { revision += 1 }
+    return !isSame
   }
 
-  private mutating func receive(_ entry: JournalEntry) -> Effect {
+  private mutating func receive(_ entry: JournalEntry) {
     switch entry.event {
     case BeaconEvent.health(let health, let time)?: receive(health, at: time)
     case LocationEvent.health(let health, let time)?:
@@ -126,9 +119,7 @@ struct KioskState: Sendable {
       tally.visits += 1
     default: break
     }
-    guard let line = entry.line else { return .none }
-    receive(line, entry.record)
-    return .region(line.region)
+    if let line = entry.line { receive(line, entry.record) }
   }
 
   private mutating func receive(_ line: MonitorEvent, _ record: [UInt8]) {

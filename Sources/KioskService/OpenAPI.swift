@@ -16,37 +16,7 @@ package enum OpenAPI {
       "servers": [{ "url": "/" }],
       "security": [{}, { "token": [] }],
       "paths": {
-        "/api/v1/beacons": {
-          "get": {
-            "operationId": "beacons",
-            "summary": "The beacons of the latest report, closest first.",
-            "responses": {
-              "200": \(json("The latest report.", ##"{ "$ref": "#/components/schemas/range" }"##)),
-              \(refusals)
-            }
-          }
-        },
-        "/api/v1/location": {
-          "get": {
-            "operationId": "location",
-            "summary": "Where the machine is: the latest fix, heading and visit.",
-            "responses": {
-              "200": \(json("The location.", ##"{ "$ref": "#/components/schemas/location" }"##)),
-              "404": \(problem("The service has no locations.")),
-              \(refusals)
-            }
-          }
-        },
-        "/api/v1/regions": {
-          "get": {
-            "operationId": "regions",
-            "summary": "The regions and their states.",
-            "responses": {
-              "200": \(json("The regions, by name.", list("regions", "region"))),
-              \(refusals)
-            }
-          }
-        },
+        \(readers.joined(separator: ",\n")),
         "/api/v1/regions/{name}": {
           "parameters": [
             {
@@ -61,7 +31,7 @@ package enum OpenAPI {
             "summary": "A region and its state.",
             "responses": {
               "400": \(problem("The name cannot be used.")),
-              "200": \(json("The region.", ##"{ "$ref": "#/components/schemas/region" }"##)),
+              "200": \(json("The region.", reference("region"))),
               "404": \(problem("There is no such region.")),
               \(refusals)
             }
@@ -81,8 +51,8 @@ package enum OpenAPI {
             },
             "responses": {
               "400": \(problem("The name cannot be used.")),
-              "200": \(json("The region, which was there before.", ##"{ "$ref": "#/components/schemas/region" }"##)),
-              "201": \(json("The region, which is new.", ##"{ "$ref": "#/components/schemas/region" }"##)),
+              "200": \(json("The region, which was there before.", reference("region"))),
+              "201": \(json("The region, which is new.", reference("region"))),
               "409": \(problem("It is a region of the configuration, or there are too many.")),
               "413": \(problem("The body is too long.")),
               "422": \(problem("The body describes no region.")),
@@ -100,26 +70,6 @@ package enum OpenAPI {
               "404": \(problem("There is no such region.")),
               "409": \(problem("It is a region of the configuration.")),
               "401": \(problem("The token is missing or wrong.")),
-              \(refusals)
-            }
-          }
-        },
-        "/api/v1/health": {
-          "get": {
-            "operationId": "health",
-            "summary": "The state of the receivers and of the service.",
-            "responses": {
-              "200": \(json("The state.", ##"{ "$ref": "#/components/schemas/serviceHealth" }"##)),
-              \(refusals)
-            }
-          }
-        },
-        "/api/v1/signal": {
-          "get": {
-            "operationId": "signal",
-            "summary": "The last five minutes of the 64 nearest beacons, a sample a second.",
-            "responses": {
-              "200": \(json("The beacons, closest first.", list("beacons", "signal"))),
               \(refusals)
             }
           }
@@ -165,29 +115,6 @@ package enum OpenAPI {
               \(refusals)
             }
           }
-        },
-        "/api/v1/openapi.json": {
-          "get": {
-            "operationId": "openapi",
-            "summary": "This description.",
-            "responses": {
-              "200": \(json("The description.", #"{ "type": "object" }"#)),
-              \(refusals)
-            }
-          }
-        },
-        "/metrics": {
-          "get": {
-            "operationId": "metrics",
-            "summary": "What is measured, for Prometheus.",
-            "responses": {
-              "200": {
-                "description": "The text format of Prometheus.",
-                "content": { "text/plain": { "schema": { "type": "string" } } }
-              },
-              \(refusals)
-            }
-          }
         }
       },
       "components": {
@@ -198,6 +125,47 @@ package enum OpenAPI {
       }
     }
     """
+
+  /// The paths that can only be read and have no parameters.
+  private static let readers = [
+    reader(
+      "/api/v1/beacons", "beacons", "The beacons of the latest report, closest first.",
+      json("The latest report.", reference("range"))),
+    reader(
+      "/api/v1/location", "location", "Where the machine is: the latest fix, heading and visit.",
+      json("The location.", reference("location")),
+      #""404": \#(problem("The service has no locations.")),"#),
+    reader(
+      "/api/v1/regions", "regions", "The regions and their states.",
+      json("The regions, by name.", list("regions", "region"))),
+    reader(
+      "/api/v1/health", "health", "The state of the receivers and of the service.",
+      json("The state.", reference("serviceHealth"))),
+    reader(
+      "/api/v1/signal", "signal",
+      "The last five minutes of the 64 nearest beacons, a sample a second.",
+      json("The beacons, closest first.", list("beacons", "signal"))),
+    reader(
+      "/api/v1/openapi.json", "openapi", "This description.",
+      json("The description.", #"{ "type": "object" }"#)),
+    reader(
+      "/metrics", "metrics", "What is measured, for Prometheus.",
+      content("The text format of Prometheus.", "text/plain", #"{ "type": "string" }"#)),
+  ]
+
+  private static func reader(
+    _ path: String, _ operation: String, _ summary: String, _ answer: String, _ others: String = ""
+  ) -> String {
+    """
+    "\(path)": {
+      "get": {
+        "operationId": "\(operation)",
+        "summary": "\(summary)",
+        "responses": { "200": \(answer), \(others) \(refusals) }
+      }
+    }
+    """
+  }
 
   /// The responses that any path may return.
   private static let refusals = """
@@ -261,11 +229,21 @@ package enum OpenAPI {
   }()
 
   private static func json(_ description: String, _ schema: String) -> String {
-    #"{ "description": "\#(description)", "content": { "application/json": { "schema": \#(schema) } } }"#
+    content(description, "application/json", schema)
+  }
+
+  private static func content(
+    _ description: String, _ type: String, _ schema: String
+  ) -> String {
+    #"{ "description": "\#(description)", "content": { "\#(type)": { "schema": \#(schema) } } }"#
+  }
+
+  private static func reference(_ schema: String) -> String {
+    ##"{ "$ref": "#/components/schemas/\##(schema)" }"##
   }
 
   private static func problem(_ description: String) -> String {
-    ##"{ "description": "\##(description)", "content": { "application/problem+json": { "schema": { "$ref": "#/components/schemas/problem" } } } }"##
+    content(description, "application/problem+json", reference("problem"))
   }
 
   private static func list(_ key: String, _ element: String) -> String {

@@ -4,19 +4,10 @@ import ServiceCore
 import Webhooks
 
 struct ServiceControl: KioskControl {
-  private let beacons: BeaconService
-  private let regions: RegionControl
-  private let broker: Broker?
-  private let webhooks: WebhookSender?
-
-  init(
-    beacons: BeaconService, regions: RegionControl, _ broker: Broker?, _ webhooks: WebhookSender?
-  ) {
-    self.beacons = beacons
-    self.regions = regions
-    self.broker = broker
-    self.webhooks = webhooks
-  }
+  let beacons: BeaconService
+  let regions: RegionControl
+  let broker: Broker?
+  let webhooks: WebhookSender?
 
   func setRegion(_ name: String, _ request: RegionRequest) async throws(RegionRefusal) -> Bool {
     try await regions.set(name, request)

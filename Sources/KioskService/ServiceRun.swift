@@ -179,9 +179,10 @@ package final class ServiceRun: Sendable {
     reload: @escaping ReloadPart.Read,
     until interrupt: @escaping @Sendable () async -> Void
   ) async throws(ServiceFailure) {
+    let control = ServiceControl(
+      beacons: beacons, regions: regions, broker: broker, webhooks: webhooks)
     let server = KioskServer(
-      hub, control: ServiceControl(beacons: beacons, regions: regions, broker, webhooks),
-      rules: configuration.access, logger: manager.configuration.logger)
+      hub, control: control, rules: configuration.access, logger: manager.configuration.logger)
     let http = HTTPPart(server: server, addresses: configuration.addresses, log: log)
     let receiving = ReceivingPart(
       beacons: beacons, client: client, hub: hub, broker: broker, log: log,
@@ -253,7 +254,7 @@ package final class ServiceRun: Sendable {
     case .connected:
       log.notice("connected to the MQTT broker")
       hub.setFault(nil, of: "broker")
-    case .failed(let sentence), .lost(let sentence):
+    case .failed(let sentence):
       log.warning(sentence)
       hub.setFault(sentence, of: "broker")
     }

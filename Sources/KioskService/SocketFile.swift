@@ -16,8 +16,8 @@ final class SocketFile: Sendable {
   ///
   /// - Throws: `KioskServer.Failure` for another kind of file, or `IOError` if a program listens.
   static func makeRoom(at path: String, on group: any EventLoopGroup) async throws {
-    guard let there = status(ofPath: path) else { return }
-    guard there.st_mode & S_IFMT == S_IFSOCK else {
+    guard let there = try? Stat(FilePath(path), followTargetSymlink: false) else { return }
+    guard there.type == .socket else {
       throw KioskServer.Failure(
         description:
           "cannot listen on \(path): there is a file that is not a socket; choose another path")
@@ -41,32 +41,19 @@ final class SocketFile: Sendable {
     self.path = path
     // The path outlives the calls.
     descriptor = unsafe open(path, Self.O_PATH | O_NOFOLLOW | O_CLOEXEC)
-    guard descriptor >= 0, let mode = Self.status(of: descriptor)?.st_mode else {
-      throw Errno(rawValue: errno)
-    }
-    let readers = mode & 0o444
+    guard descriptor >= 0 else { throw Errno(rawValue: errno) }
+    let readers = try Stat(FileDescriptor(rawValue: descriptor)).permissions.rawValue & 0o444
     guard unsafe chmod(path, readers | readers >> 1) == 0 else { throw Errno(rawValue: errno) }
   }
 
   deinit { close(descriptor) }
 
   func remove() {
-    guard let there = Self.status(ofPath: path), let own = Self.status(of: descriptor),
-      there.st_dev == own.st_dev, there.st_ino == own.st_ino
+    guard let there = try? Stat(FilePath(path), followTargetSymlink: false),
+      let own = try? Stat(FileDescriptor(rawValue: descriptor)),
+      there.deviceID == own.deviceID, there.inode == own.inode
     else { return }
     // The path outlives the call.
     _ = unsafe unlink(path)
-  }
-
-  private static func status(ofPath path: String) -> stat? {
-    var status = stat()
-    // The path and the structure outlive the call.
-    return unsafe lstat(path, &status) == 0 ? status : nil
-  }
-
-  private static func status(of descriptor: CInt) -> stat? {
-    var status = stat()
-    // The structure outlives the call.
-    return unsafe fstat(descriptor, &status) == 0 ? status : nil
   }
 }

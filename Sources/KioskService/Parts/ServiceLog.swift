@@ -1,6 +1,6 @@
-import Glibc
 import Records
 import Storage
+import SystemPackage
 
 /// Messages on standard error, with priorities for the systemd journal (sd-daemon(3)).
 package struct ServiceLog: Sendable {
@@ -12,12 +12,9 @@ package struct ServiceLog: Sendable {
     self.isQuiet = isQuiet
     self.print = print
     // The variable contains the device and inode of the journal's stream.
-    var status = stat()
-    // The structure outlives the call.
-    let isThere = unsafe fstat(STDERR_FILENO, &status) == 0
-    isJournal =
-      isThere
-      && StatePath.environmentVariable("JOURNAL_STREAM") == "\(status.st_dev):\(status.st_ino)"
+    let stream = try? Stat(FileDescriptor.standardError)
+    let name = stream.map { "\($0.deviceID.rawValue):\($0.inode.rawValue)" }
+    isJournal = name != nil && StatePath.environmentVariable("JOURNAL_STREAM") == name
   }
 
   package func error(_ sentence: String) { write(3, sentence) }
