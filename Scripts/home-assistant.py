@@ -154,7 +154,8 @@ def main():
             captures = Path(__file__).resolve().parent.parent / "captures"
             programs.append(Program(
                 folder / "track.log", binary, "serve", "--replay", str(captures / "visitor.gpx"), "--speed", "100x",
-                "--listen", str(free_port()), "--mqtt", f"127.0.0.1:{broker_port}", "--mqtt-node", "track"))
+                "--listen", str(free_port()), "--mqtt", f"127.0.0.1:{broker_port}", "--mqtt-node", "track",
+                "--mqtt-room", "Hall"))
             location = lambda: states().get("device_tracker.beaconscan_track_location", {}).get("attributes", {})
             wait("the receiver with a track is where the track ends", lambda: location().get("latitude") == 52.519697
                  and location().get("gps_accuracy") == location().get("accuracy") and location().get("source_type") == "gps")

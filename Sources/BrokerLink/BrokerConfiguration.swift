@@ -18,6 +18,8 @@ package struct BrokerConfiguration: Sendable, Equatable {
   package var discoveryPrefix: String? = "homeassistant"
   /// Whether the receiver has a location source.
   package var hasLocations = false
+  /// The area that Home Assistant suggests for the receiver's device, or `nil` for none.
+  package var room: String?
   /// The URL of the receiver's page, or `nil` if other machines cannot reach it.
   package var pageURL: String?
   /// Whether to publish beacons without a name.

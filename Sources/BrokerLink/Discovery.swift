@@ -156,6 +156,7 @@ struct Discovery {
       "manufacturer": "beaconscan", "model": "Bluetooth beacon receiver",
     ]
     if let version = configuration.softwareVersion { device["sw_version"] = .text(version) }
+    if let room = configuration.room { device["suggested_area"] = .text(room) }
     if let url = configuration.pageURL { device["configuration_url"] = .text(url) }
     return device
   }

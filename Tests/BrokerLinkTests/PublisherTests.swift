@@ -121,9 +121,12 @@ import Testing
   }
 
   /// A publisher with discovery.
-  private func publisher(hasLocations: Bool, pageURL: String? = nil) -> Publisher {
+  private func publisher(
+    hasLocations: Bool, room: String? = nil, pageURL: String? = nil
+  ) -> Publisher {
     var configuration = BrokerConfiguration(host: "localhost", node: "kiosk")
     configuration.hasLocations = hasLocations
+    configuration.room = room
     configuration.pageURL = pageURL
     return Publisher(configuration, position: 0)
   }
@@ -217,11 +220,13 @@ import Testing
       }
       return object(entity)["device"] as? [String: Any] ?? [:]
     }
-    let given = device(of: publisher(hasLocations: false, pageURL: "http://kiosk.local:8732/"))
+    let given = device(
+      of: publisher(hasLocations: false, room: "hall", pageURL: "http://kiosk.local:8732/"))
+    #expect(given["suggested_area"] as? String == "hall")
     #expect(given["configuration_url"] as? String == "http://kiosk.local:8732/")
     let none = device(of: publisher(hasLocations: false))
     #expect(none["name"] as? String == "beaconscan kiosk")
-    #expect(none["configuration_url"] == nil)
+    #expect(none["suggested_area"] == nil && none["configuration_url"] == nil)
   }
 
   @Test func `beacons without a name are published on request, the closest, and not retained`() {

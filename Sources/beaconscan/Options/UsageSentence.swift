@@ -98,7 +98,7 @@ private func validValue(
     "write a URL of http or https in visible ASCII characters, such as https://example.com/beacons"
   case "--webhook-events": "write some of \(WebhookEvents.names), such as enter,exit"
   case "--mqtt": "write HOST or HOST:PORT, such as mqtt.local:1883"
-  case "--mqtt-username", "--mqtt-node": "write a name such as kiosk"
+  case "--mqtt-username", "--mqtt-node", "--mqtt-room": "write a name such as kiosk"
   case "--mqtt-prefix", "--mqtt-discovery": "write a topic such as site/kiosk"
   case "--host": "write a name such as kiosk.local"
   case "--allow-origin": "write an origin such as http://localhost:3000"

@@ -51,6 +51,11 @@ struct BrokerOptions: ParsableArguments {
       valueName: "topic"))
   var mqttDiscovery: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "The area that Home Assistant suggests for this receiver.", valueName: "room"))
+  var mqttRoom: String?
+
   @Flag(help: "Publish beacons without a name too, the 64 closest.")
   var mqttAll = false
 
@@ -60,7 +65,7 @@ struct BrokerOptions: ParsableArguments {
       (mqttUsername != nil, "username"), (mqttPasswordFile != nil, "password-file"),
       (mqttTls, "tls"), (mqttCa != nil, "ca"), (mqttCertificate != nil, "certificate"),
       (mqttKey != nil, "key"), (mqttNode != nil, "node"), (mqttPrefix != nil, "prefix"),
-      (mqttDiscovery != nil, "discovery"), (mqttAll, "all"),
+      (mqttDiscovery != nil, "discovery"), (mqttRoom != nil, "room"), (mqttAll, "all"),
     ]
     if let (_, name) = given.first(where: \.0) {
       throw ValidationError("--mqtt-\(name) needs a broker; give --mqtt HOST too.")
@@ -85,6 +90,7 @@ struct BrokerOptions: ParsableArguments {
       if let mqttDiscovery {
         configuration.discoveryPrefix = mqttDiscovery == "none" ? nil : mqttDiscovery
       }
+      configuration.room = mqttRoom
       configuration.includesUnnamedBeacons = mqttAll
       configuration.softwareVersion = Beaconscan.configuration.version
       do throws(BrokerError) {
