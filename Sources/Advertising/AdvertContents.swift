@@ -57,11 +57,9 @@ package struct AdvertContents: Hashable, Sendable {
     guard data.byteCount >= bytes else { return }
     for index in 0..<min(count, Self.maximumServices) {
       // The least significant octet comes first.
-      let octets = (0..<bytes).reversed().map {
-        data.littleEndian(UInt8.self, at: index * bytes + $0)
-      }
-      let digits = octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }
-        .joined()
+      let digits = (0..<bytes).reversed().map {
+        data.littleEndian(UInt8.self, at: index * bytes + $0).hexadecimal
+      }.joined()
       add(bytes == 16 ? ProximityUUID(digits)?.description ?? digits : digits)
     }
   }

@@ -31,10 +31,9 @@ package struct AdvertisingReportFields: BitwiseCopyable {
 /// An advertising report or advertising-channel PDU, as a controller or a sniffer received it.
 @usableFromInline
 package struct AdvertisingReport: ~Escapable {
-  private let bytes: RawSpan
-  private let fields: AdvertisingReportFields
+  package let bytes: RawSpan
+  package let fields: AdvertisingReportFields
 
-  @usableFromInline
   @_lifetime(copy data)
   package init(
     data: RawSpan, address: BluetoothAddress, addressType: AddressType,
@@ -48,7 +47,6 @@ package struct AdvertisingReport: ~Escapable {
   }
 
   /// Creates a report from its fields, whose bounds must lie within the bytes.
-  @usableFromInline
   @_lifetime(copy bytes)
   @unsafe
   package init(_ bytes: RawSpan, _ fields: AdvertisingReportFields) {
@@ -56,20 +54,15 @@ package struct AdvertisingReport: ~Escapable {
   }
 
   /// The raw AD structures, which ``ADStructures`` walks.
-  @usableFromInline
   package var data: RawSpan {
     @_lifetime(copy self)
     get { unsafe bytes.part(unchecked: fields.start, count: fields.end &- fields.start) }
   }
   /// The sender's address; zero if ``addressType`` is ``AddressType/anonymous``.
-  @usableFromInline
   package var address: BluetoothAddress { fields.address }
-  @usableFromInline
   package var addressType: AddressType { fields.addressType }
-  @usableFromInline
   package var eventType: AdvertisingEventType { fields.eventType }
   /// The received signal strength in dBm, −127 to +20; `nil` if the source did not measure it.
-  @usableFromInline
   package var rssi: Int8? { fields.rssi }
 
   /// Returns the signal strength in HCI's RSSI field: `nil` for 127 (not available) and for the

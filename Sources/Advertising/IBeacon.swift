@@ -82,7 +82,6 @@ extension IBeacon {
   }
 
   /// The frame as manufacturer-specific data: 25 bytes from the company identifier on.
-  @usableFromInline
   package var manufacturerData: [UInt8] {
     var bytes: [UInt8] = [0x4C, 0x00, 0x02, 0x15]
     bytes.reserveCapacity(Self.byteCount)
@@ -100,7 +99,6 @@ extension IBeacon {
   }
 
   /// The whole advert in Apple's specification: Flags, then the frame; 30 bytes.
-  @usableFromInline
   package var advertisingData: [UInt8] {
     // LE General Discoverable Mode, BR/EDR Not Supported.
     [0x02, 0x01, 0x06, 0x1A, 0xFF] + manufacturerData

@@ -95,8 +95,7 @@ extension BeaconIdentity: Comparable {
   /// Orders by UUID, then major, then minor.
   @inlinable
   public static func < (left: Self, right: Self) -> Bool {
-    left.uuid != right.uuid
-      ? left.uuid < right.uuid : (left.major, left.minor) < (right.major, right.minor)
+    (left.uuid, left.major, left.minor) < (right.uuid, right.major, right.minor)
   }
 }
 

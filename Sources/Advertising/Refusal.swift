@@ -1,4 +1,5 @@
-/// The reason for refusing data that looked like a report or a beacon.
+/// The reason for refusing data that looked like a report or a beacon. Reports and JSON have its
+/// case's name.
 @frozen
 public enum Refusal: UInt8, Error, CaseIterable, Hashable, Sendable, BitwiseCopyable {
   /// A link-layer PDU whose CRC-24 is wrong.
@@ -15,19 +16,4 @@ public enum Refusal: UInt8, Error, CaseIterable, Hashable, Sendable, BitwiseCopy
   case malformedIBeacon
   /// A packet of a kind that carries no Bluetooth LE advertising, in a capture of mixed kinds.
   case unsupportedPacket
-}
-
-extension Refusal: CustomStringConvertible {
-  /// The reason's name, as in reports and JSON.
-  public var description: String {
-    switch self {
-    case .badCRC: "badCRC"
-    case .truncatedPacket: "truncatedPacket"
-    case .malformedPacket: "malformedPacket"
-    case .incompleteReport: "incompleteReport"
-    case .malformedADStructure: "malformedADStructure"
-    case .malformedIBeacon: "malformedIBeacon"
-    case .unsupportedPacket: "unsupportedPacket"
-    }
-  }
 }

@@ -53,6 +53,14 @@ package enum Hexadecimal {
   }
 }
 
+extension FixedWidthInteger where Self: UnsignedInteger {
+  /// The number's hexadecimal digits in upper case, two for each byte.
+  package var hexadecimal: String {
+    let digits = String(self, radix: 16, uppercase: true)
+    return String(repeating: "0", count: Self.bitWidth / 4 - digits.count) + digits
+  }
+}
+
 /// The error for text that is not hexadecimal.
 package struct HexadecimalError: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Problem: Hashable, Sendable {

@@ -127,6 +127,7 @@ extension WallClockTime: CustomStringConvertible {
         rest /= 10
       }
     }
+    _ = unsafe text.initialize(fromContentsOf: "0000-00-00T00:00:00.000000Z".utf8)
     let (day, time) = floorDivide(nanoseconds, 86400 * Self.nanosecondsPerSecond)
     let date = CivilDate(daysSinceEpoch: day)
     put(date.year, digits: 4, at: 0)
@@ -137,13 +138,6 @@ extension WallClockTime: CustomStringConvertible {
     put(seconds / 60 % 60, digits: 2, at: 14)
     put(seconds % 60, digits: 2, at: 17)
     put(time % Self.nanosecondsPerSecond / 1000, digits: 6, at: 20)
-    for (index, mark) in [
-      (4, "-"), (7, "-"), (10, "T"), (13, ":"), (16, ":"), (19, "."), (26, "Z"),
-    ]
-      as [(Int, Unicode.Scalar)]
-    {
-      unsafe text[index] = UInt8(ascii: mark)
-    }
     return 27
   }
 }

@@ -29,7 +29,7 @@ enum Metrics {
     single("sightings_total", "counter", "iBeacon frames.", Double(scan.sightings))
     family(
       "discarded_total", "counter", "What was discarded, by reason.",
-      Refusal.allCases.map { ([("reason", $0.description)], Double(scan[$0])) })
+      Refusal.allCases.map { ([("reason", "\($0)")], Double(scan[$0])) })
     single("beacons_ranged", "gauge", "Beacons in the latest report.", Double(tally.ranged))
     single("ranging_reports_total", "counter", "Ranging reports.", Double(tally.reports))
     single(

@@ -26,5 +26,5 @@ package struct ScanSummary: Sendable {
     ])
 
   private static let refused = RecordType<ScanCounts>(
-    nil, Refusal.allCases.map { refusal in Field(refusal.description, .count) { $0[refusal] } })
+    nil, Refusal.allCases.map { refusal in Field("\(refusal)", .count) { $0[refusal] } })
 }

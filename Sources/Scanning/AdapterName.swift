@@ -15,10 +15,9 @@ extension AdapterName: LosslessStringConvertible {
       self = .address(address)
       return
     }
-    let digits = description.dropFirst(3)
-    guard description.hasPrefix("hci"), digits.allSatisfy({ ("0"..."9").contains($0) }),
-      let number = UInt16(digits)
-    else { return nil }
+    guard description.hasPrefix("hci"), let number = UInt16(digits: description.dropFirst(3)) else {
+      return nil
+    }
     self = .number(number)
   }
 

@@ -33,18 +33,13 @@ extension BeaconConstraint: LosslessStringConvertible {
     }
     self.init(uuid: uuid)
     if parts.count > 1, parts.count < 3 || parts[1] != "*" {
-      guard let major = Self.number(parts[1]) else { return nil }
+      guard let major = UInt16(digits: parts[1]) else { return nil }
       self.major = major
     }
     if parts.count > 2 {
-      guard let minor = Self.number(parts[2]) else { return nil }
+      guard let minor = UInt16(digits: parts[2]) else { return nil }
       self.minor = minor
     }
-  }
-
-  /// Parses digits only; the standard library also accepts a sign.
-  private static func number(_ text: Substring) -> UInt16? {
-    text.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 } ? UInt16(text) : nil
   }
 
   /// The text form: `UUID[:MAJOR[:MINOR]]`, or `UUID:*:MINOR`.
@@ -62,4 +57,14 @@ extension BeaconConstraint: Codable {
 
   /// Encodes the text form.
   public func encode(to encoder: any Encoder) throws { try encodeText(to: encoder) }
+}
+
+extension UInt16 {
+  /// Parses digits only; the standard library also accepts a sign.
+  init?(digits: Substring) {
+    guard digits.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) else {
+      return nil
+    }
+    self.init(digits)
+  }
 }

@@ -46,7 +46,6 @@ package struct BeaconTable<State> {
   var places = PlaceTable()
 
   /// Creates an empty table for a number of beacons, at least 8.
-  @usableFromInline
   package init(capacity: Int) { self.capacity = min(max(8, capacity), Int(Int32.max)) }
 
   @inlinable
@@ -137,7 +136,9 @@ package struct BeaconTable<State> {
   mutating func keep(_ entries: [Entry]) {
     storage = entries
     arrivals = Array(0..<entries.count)
-    (lastArrival, vacant, isOrdered) = (entries.count, [], true)
+    lastArrival = entries.count
+    vacant = []
+    isOrdered = true
     places.removeAll()
     for place in entries.indices { places.add(entries[place].beacon, at: Int32(place)) }
   }
@@ -163,56 +164,20 @@ package struct BeaconTable<State> {
 
   @inlinable
   mutating func makeRoom() {
-    let leaving = max(1, capacity / 8)
-    var ages = storage.map(\.lastReceived.nanoseconds)
-    let youngest = ages.select(leaving - 1)
-    var gone: [Int] = []
-    var equal: [Int] = []
-    for place in storage.indices {
-      let age = storage[place].lastReceived.nanoseconds
-      if age < youngest { gone.append(place) } else if age == youngest { equal.append(place) }
-    }
     // Among equal times, the first to arrive are removed, so that every replay evicts the same.
-    equal.sort { arrivals[$0] < arrivals[$1] }
-    gone += equal.prefix(leaving - gone.count)
+    let byAge = storage.indices.sorted { left, right in
+      let difference = storage[left].lastReceived.nanoseconds(since: storage[right].lastReceived)
+      return difference == 0 ? arrivals[left] < arrivals[right] : difference < 0
+    }
+    let gone = byAge.prefix(max(1, capacity / 8))
     for place in gone {
       places.remove(storage[place].beacon, from: Int32(place))
       arrivals[place] = -1
     }
     // The next beacons get adjacent places.
-    vacant = gone.reversed()
+    vacant = gone.sorted(by: >)
     isOrdered = false
-    evictions += leaving
-  }
-}
-
-extension [Int64] {
-  /// Returns the number that has a place in the sorted order, without sorting all others, and
-  /// changes their order: C. A. R. Hoare's Find (Communications of the ACM 4, 1961).
-  @usableFromInline
-  mutating func select(_ place: Int) -> Int64 {
-    var (low, high) = (0, count - 1)
-    while low < high {
-      let pivot = self[low + (high - low) / 2]
-      var (left, right) = (low, high)
-      while left <= right {
-        while self[left] < pivot { left += 1 }
-        while self[right] > pivot { right -= 1 }
-        if left <= right {
-          swapAt(left, right)
-          left += 1
-          right -= 1
-        }
-      }
-      if place <= right {
-        high = right
-      } else if place >= left {
-        low = left
-      } else {
-        break
-      }
-    }
-    return self[place]
+    evictions += gone.count
   }
 }
 

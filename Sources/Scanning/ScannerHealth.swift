@@ -24,8 +24,7 @@ public struct ScannerHealth: SourceHealth, Codable {
 
   /// The availability of the scanner in this state.
   public var availability: ScannerAvailability {
-    guard isReceptionLost else { return .available }
-    return condition == .notPermitted ? .notPermitted(sentence) : .unavailable(sentence)
+    isReceptionLost ? ScannerAvailability(fault: condition, sentence) : .available
   }
 
   /// Returns whether another change reports the same of the same adapter.
@@ -96,5 +95,12 @@ public struct ScannerHealth: SourceHealth, Codable {
         true
       }
     }
+  }
+}
+
+extension ScannerAvailability {
+  /// Creates the availability of a scanner that cannot receive, with the sentence for people.
+  package init(fault condition: ScannerHealth.Condition, _ sentence: String) {
+    self = condition == .notPermitted ? .notPermitted(sentence) : .unavailable(sentence)
   }
 }

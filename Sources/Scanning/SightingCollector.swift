@@ -31,7 +31,6 @@ package struct SightingCollector: ~Copyable, Sendable {
   @usableFromInline
   var fragments = FragmentJoiner()
 
-  @usableFromInline
   package init(capacity: Int = 1024) {
     sightings = []
     sightings.reserveCapacity(capacity)
@@ -82,14 +81,8 @@ package struct SightingCollector: ~Copyable, Sendable {
   }
 
   /// Receives a report, and searches all of its manufacturer-specific structures.
-  @usableFromInline
   package mutating func receive(_ report: AdvertisingReport) {
-    let data = report.data
-    unsafe receive(
-      AdvertisingReportFields(
-        from: 0, to: data.byteCount, address: report.address, addressType: report.addressType,
-        eventType: report.eventType, rssi: report.rssi),
-      in: data)
+    unsafe receive(report.fields, in: report.bytes)
   }
 
   /// Receives a report, whose bounds must lie within the bytes.
@@ -151,7 +144,6 @@ package struct SightingCollector: ~Copyable, Sendable {
   }
 
   /// Refuses adverts with missing fragments, because nothing more will come.
-  @usableFromInline
   package mutating func finish() {
     fragments.giveUpAll()
     countLostFragments()

@@ -4,7 +4,7 @@ import Testing
 /// Small values that every source of packets shares.
 @Suite struct RefusalTests {
   @Test func namesAreTheirOwn() {
-    #expect(Set(Refusal.allCases.map(\.description)).count == Refusal.allCases.count)
+    #expect(Set(Refusal.allCases.map { "\($0)" }).count == Refusal.allCases.count)
     #expect("\(Refusal.badCRC)" == "badCRC")
   }
 

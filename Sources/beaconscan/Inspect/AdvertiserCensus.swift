@@ -1,4 +1,5 @@
 import Advertising
+import Bytes
 import Records
 import Scanning
 import Synchronization
@@ -166,11 +167,7 @@ struct AdvertiserStatistics: Sendable {
 extension AdvertiserStatistics {
   /// The company's name, or its number in hexadecimal.
   var company: String? {
-    contents?.company.map { number in
-      let digits = String(number, radix: 16, uppercase: true)
-      return CompanyName.of(number)
-        ?? "0x" + String(repeating: "0", count: 4 - digits.count) + digits
-    }
+    contents?.company.map { CompanyName.of($0) ?? "0x\($0.hexadecimal)" }
   }
 
   static let record = RecordType<AdvertiserStatistics>(
