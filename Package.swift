@@ -258,7 +258,8 @@ let package = Package(
     .testTarget(
       name: "AdvertisingTests",
       dependencies: ["Advertising", "Bytes", "HCIPackets", "TestSupport"]),
-    .testTarget(name: "DBusMessagesTests", dependencies: ["DBusMessages", "TestSupport"]),
+    .testTarget(
+      name: "DBusMessagesTests", dependencies: ["DBusMessages", "TestDaemons", "TestSupport"]),
     .testTarget(
       name: "HCIPacketsTests",
       dependencies: ["Advertising", "Bytes", "HCIPackets", "TestSupport"]),
@@ -384,7 +385,7 @@ let package = Package(
       name: "BlueZTests",
       dependencies: [
         "Advertising", "BeaconTesting", "LiveScanning", "DBusMessages", "Scanning",
-        "TestSupport",
+        "TestDaemons", "TestSupport",
       ]),
     .testTarget(
       name: "LiveScanningTests",

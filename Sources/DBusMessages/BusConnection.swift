@@ -1,4 +1,5 @@
 import CDBus
+import Clocks
 import Glibc
 
 /// A connection to a bus, used by one thread at a time.
@@ -9,7 +10,7 @@ import Glibc
 ///
 /// ```swift
 /// let bus = try BusConnection(.system)
-/// try bus.addMatch(.owner(of: "org.bluez"))
+/// _ = try bus.call(.toBus("AddMatch", .string(BusMatch.owner(of: "org.bluez").text)))
 /// let objects = try bus.call(
 ///   BusMessage(
 ///     call: "GetManagedObjects", of: "org.freedesktop.DBus.ObjectManager", at: "/",
@@ -134,7 +135,7 @@ extension BusConnection {
   package func call(
     _ message: BusMessage, timeout: Int64 = defaultTimeout
   ) throws(BusError) -> [BusValue] {
-    let deadline = monotonicTime() &+ min(max(0, timeout), Int64.max / 2)
+    let deadline = MonotonicTime.now.advanced(by: max(0, timeout))
     var message = message
     message.expectsReply = true
     var serial: UInt32?
@@ -147,7 +148,7 @@ extension BusConnection {
         guard let serial, wire.answeredSerial == serial else {
           keep(wire)
           // A flood of messages does not extend the wait.
-          isOver = monotonicTime() >= deadline
+          isOver = MonotonicTime.now >= deadline
           if isOver { break }
           continue
         }
@@ -192,7 +193,7 @@ extension BusConnection {
   package func receive(
     waitingAtMost nanoseconds: Int64, orUntil wakeUp: Int32? = nil
   ) throws(BusError) -> [BusMessage] {
-    let deadline = monotonicTime() &+ min(max(0, nanoseconds), Int64.max / 2)
+    let deadline = MonotonicTime.now.advanced(by: max(0, nanoseconds))
     var isOver = false
     while true {
       while hasRoom, let wire = next() { keep(wire) }
@@ -242,8 +243,8 @@ extension BusConnection {
 
   /// Waits until the socket is readable, or writable if there is unsent data, and transfers data.
   /// Returns whether time is left and the other descriptor is not readable.
-  private func wait(until deadline: Int64, or wakeUp: Int32?) -> Bool {
-    let rest = max(0, deadline - monotonicTime())
+  private func wait(until deadline: MonotonicTime, or wakeUp: Int32?) -> Bool {
+    let rest = max(0, deadline.nanoseconds(since: .now))
     let milliseconds = Int32(clamping: (rest + 999_999) / 1_000_000)
     guard unsafe dbus_connection_get_is_authenticated(handle) != 0 else {
       // Before authentication, only libdbus knows whether to read or to write.
@@ -271,26 +272,9 @@ extension BusConnection {
   }
 }
 
-private func monotonicTime() -> Int64 {
-  var time = timespec()
-  // The structure outlives the call.
-  unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-  return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-}
-
 // MARK: The bus
 
 extension BusConnection {
-  /// Makes the bus send the messages that a rule matches.
-  package func addMatch(_ rule: BusMatch) throws(BusError) {
-    _ = try call(.toBus("AddMatch", .string(rule.text)))
-  }
-
-  /// Removes one addition of a rule.
-  package func removeMatch(_ rule: BusMatch) throws(BusError) {
-    _ = try call(.toBus("RemoveMatch", .string(rule.text)))
-  }
-
   /// Returns the unique name of a name's owner, or `nil`. The timeout is in nanoseconds.
   package func owner(
     of name: String, timeout: Int64 = defaultTimeout

@@ -1,25 +1,19 @@
-/// A rule that selects the messages that a connection receives.
+/// A rule that selects the signals that a connection receives.
 package struct BusMatch: Hashable, Sendable {
-  package var kind: BusMessage.Kind?
   /// A unique name, or a name whose owner is the sender.
   package var sender: String?
   package var path: String?
-  /// An object path that matches the object and all objects below it.
-  package var pathNamespace: String?
   package var interface: String?
   package var member: String?
   /// The first value of the body, which is a string.
   package var arg0: String?
 
   package init(
-    kind: BusMessage.Kind? = .signal, sender: String? = nil, path: String? = nil,
-    pathNamespace: String? = nil, interface: String? = nil, member: String? = nil,
+    sender: String? = nil, path: String? = nil, interface: String? = nil, member: String? = nil,
     arg0: String? = nil
   ) {
-    self.kind = kind
     self.sender = sender
     self.path = path
-    self.pathNamespace = pathNamespace
     self.interface = interface
     self.member = member
     self.arg0 = arg0
@@ -32,17 +26,9 @@ package struct BusMatch: Hashable, Sendable {
   }
 
   package var text: String {
-    let type: String? =
-      switch kind {
-      case .call: "method_call"
-      case .reply: "method_return"
-      case .error: "error"
-      case .signal: "signal"
-      case nil: nil
-      }
     let parts = [
-      ("type", type), ("sender", sender), ("path", path), ("path_namespace", pathNamespace),
-      ("interface", interface), ("member", member), ("arg0", arg0),
+      ("type", "signal"), ("sender", sender), ("path", path), ("interface", interface),
+      ("member", member), ("arg0", arg0),
     ]
     return parts.compactMap { name, value in value.map { "\(name)=\(Self.quoted($0))" } }
       .joined(separator: ",")

@@ -26,7 +26,7 @@ extension BusMessage {
     try BusValue.check(signature: body.map(\.typeSignature).joined())
   }
 
-  private static func check(
+  fileprivate static func check(
     _ text: String?, _ what: String,
     _ isValid: (UnsafePointer<CChar>?, UnsafeMutablePointer<DBusError>?) -> dbus_bool_t
   ) throws(BusError) {
@@ -54,9 +54,7 @@ extension BusValue {
       }
     case .objectPath(let text):
       budget -= text.utf8.count
-      guard !text.utf8.contains(0), unsafe dbus_validate_path(text, nil) != 0 else {
-        throw .invalid(reason: "'\(text)' is no valid object path")
-      }
+      try unsafe BusMessage.check(text, "object path", dbus_validate_path)
     case .signature(let text): try Self.check(signature: text)
     case .fileDescriptor: throw .invalid(reason: "file descriptors are not sent")
     case .bytes(let bytes): budget -= bytes.count

@@ -29,7 +29,7 @@ package struct BusMessage: Hashable, Sendable {
 
   package init(
     call member: String, of interface: String?, at path: String, to destination: String?,
-    body: [BusValue]
+    body: [BusValue] = []
   ) {
     self.init(.call, body: body)
     self.member = member
@@ -37,25 +37,6 @@ package struct BusMessage: Hashable, Sendable {
     self.path = path
     self.destination = destination
     expectsReply = true
-  }
-
-  package init(
-    call member: String, of interface: String?, at path: String, to destination: String?,
-    _ body: BusValue...
-  ) {
-    self.init(call: member, of: interface, at: path, to: destination, body: body)
-  }
-
-  /// Creates a signal to one connection, or to all whose rules match.
-  package init(
-    signal member: String, of interface: String, at path: String, to destination: String? = nil,
-    _ body: BusValue...
-  ) {
-    self.init(.signal, body: body)
-    self.member = member
-    self.interface = interface
-    self.path = path
-    self.destination = destination
   }
 
   /// Reads a message from bytes. The limit is the approximate memory for its values, in bytes.

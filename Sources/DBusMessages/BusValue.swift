@@ -42,11 +42,6 @@ extension BusValue {
       values.sorted { $0.key < $1.key }.map { Entry(.string($0.key), .variant($0.value)) })
   }
 
-  /// Returns an array of strings, `as`.
-  package static func strings(_ values: [String]) -> BusValue {
-    .array(element: "s", values.map { .string($0) })
-  }
-
   /// The innermost value of nested variants, or the value itself.
   package var unwrapped: BusValue {
     var value = self

@@ -1,18 +1,11 @@
 /// A mirror of the objects that a service manages, in bounded memory.
 ///
-/// First request the signals of ``matches(service:)``, then send ``request(to:at:)``, and pass the
+/// First request the signals of ``matches(service:)``, then send ``request(to:)``, and pass the
 /// reply and every signal to this value in the order in which they came. Signals that came before
 /// the reply may be passed after it: they report past states, and the objects end up the same.
 package struct ManagedObjects: Sendable {
   /// Properties by name, without their variants.
   package typealias Properties = [String: BusValue]
-
-  package enum Change: Hashable, Sendable {
-    case added(path: String, interface: String)
-    /// The properties with new values, and the names of those without a value.
-    case changed(path: String, interface: String, Properties, invalidated: [String])
-    case removed(path: String, interface: String)
-  }
 
   /// The properties by object path and interface.
   package private(set) var objects: [String: [String: Properties]] = [:]
@@ -38,45 +31,26 @@ package struct ManagedObjects: Sendable {
     ]
   }
 
-  /// Returns the call whose reply ``reset(_:)`` needs.
-  package static func request(to service: String, at path: String = "/") -> BusMessage {
-    BusMessage(call: "GetManagedObjects", of: Bus.objectManager, at: path, to: service)
+  /// Returns the call whose reply ``reset(_:)`` needs. It does not start the service.
+  package static func request(to service: String) -> BusMessage {
+    var call = BusMessage(call: "GetManagedObjects", of: Bus.objectManager, at: "/", to: service)
+    call.startsService = false
+    return call
   }
 
-  /// Replaces all objects by those in a reply to ``request(to:at:)``.
-  package mutating func reset(_ reply: [BusValue]) -> [Change] {
-    let old = objects
+  /// Replaces all objects by those in a reply to ``request(to:)``.
+  package mutating func reset(_ reply: [BusValue]) {
     objects = [:]
     bytes = 0
     for entry in reply.first?.asEntries ?? [] {
       guard let path = entry.key.asString else { continue }
       _ = add(entry.value, at: path)
     }
-    var changes: [Change] = []
-    for (path, interfaces) in old {
-      for name in interfaces.keys where objects[path]?[name] == nil {
-        changes.append(.removed(path: path, interface: name))
-      }
-    }
-    for (path, interfaces) in objects {
-      for (name, properties) in interfaces {
-        guard let before = old[path]?[name] else {
-          changes.append(.added(path: path, interface: name))
-          continue
-        }
-        let changed = properties.filter { before[$0.key] != $0.value }
-        let gone = before.keys.filter { properties[$0] == nil }.sorted()
-        guard !changed.isEmpty || !gone.isEmpty else { continue }
-        changes.append(.changed(path: path, interface: name, changed, invalidated: gone))
-      }
-    }
-    return changes
   }
 
-  package mutating func removeAll() -> [Change] { reset([]) }
-
-  /// Applies a signal; ignores any other message.
-  package mutating func apply(_ message: BusMessage) -> [Change] {
+  /// Applies a signal, and returns the names of the interfaces that it changed; ignores any other
+  /// message.
+  package mutating func apply(_ message: BusMessage) -> [String] {
     guard message.kind == .signal, owner == nil || message.sender == owner else { return [] }
     let body = message.body
     switch (message.interface, message.member) {
@@ -85,10 +59,7 @@ package struct ManagedObjects: Sendable {
       return add(body[1], at: path)
     case (Bus.objectManager, "InterfacesRemoved"):
       guard body.count == 2, let path = body[0].asString else { return [] }
-      return (body[1].asArray ?? []).compactMap { name in
-        guard let name = name.asString, remove(name, at: path) else { return nil }
-        return .removed(path: path, interface: name)
-      }
+      return (body[1].asArray ?? []).compactMap(\.asString).filter { remove($0, at: path) }
     case (Bus.properties, "PropertiesChanged"):
       guard body.count == 3, let path = message.path, let name = body[0].asString,
         let values = body[1].asProperties, objects[path]?[name] != nil
@@ -96,36 +67,31 @@ package struct ManagedObjects: Sendable {
       let changed = values.filter { set($0.key, to: $0.value, of: name, at: path) }
       let gone = (body[2].asArray ?? []).compactMap(\.asString)
         .filter { set($0, to: nil, of: name, at: path) }
-      guard !changed.isEmpty || !gone.isEmpty else { return [] }
-      return [.changed(path: path, interface: name, changed, invalidated: gone)]
+      return changed.isEmpty && gone.isEmpty ? [] : [name]
     default: return []
     }
   }
 
-  private mutating func add(_ interfaces: BusValue, at path: String) -> [Change] {
+  private mutating func add(_ interfaces: BusValue, at path: String) -> [String] {
     (interfaces.asEntries ?? []).compactMap { entry in
       guard let name = entry.key.asString, let properties = entry.value.asProperties else {
         return nil
       }
       let wasThere = remove(name, at: path)
-      let size = properties.reduce(Self.size(of: name, at: path)) {
-        $0 + Self.size(of: $1.key, $1.value)
-      }
+      let size = Self.size(of: name, properties, at: path)
       guard size <= maximumBytes - bytes else {
         dropped += 1
-        return wasThere ? .removed(path: path, interface: name) : nil
+        return wasThere ? name : nil
       }
       bytes += size
       objects[path, default: [:]][name] = properties
-      return .added(path: path, interface: name)
+      return name
     }
   }
 
   private mutating func remove(_ name: String, at path: String) -> Bool {
     guard let properties = objects[path]?[name] else { return false }
-    bytes -= properties.reduce(Self.size(of: name, at: path)) {
-      $0 + Self.size(of: $1.key, $1.value)
-    }
+    bytes -= Self.size(of: name, properties, at: path)
     objects[path]?[name] = nil
     if objects[path]?.isEmpty == true { objects[path] = nil }
     return true
@@ -137,9 +103,7 @@ package struct ManagedObjects: Sendable {
   ) -> Bool {
     let old = objects[path]?[name]?[property]
     guard old != value else { return false }
-    let growth =
-      (value.map { Self.size(of: property, $0) } ?? 0)
-      - (old.map { Self.size(of: property, $0) } ?? 0)
+    let growth = Self.size(of: property, value) - Self.size(of: property, old)
     if growth > maximumBytes - bytes {
       dropped += 1
       return false
@@ -149,12 +113,12 @@ package struct ManagedObjects: Sendable {
     return true
   }
 
-  /// Returns the approximate memory of an interface without properties: names and table entries.
-  private static func size(of name: String, at path: String) -> Int {
-    512 + name.utf8.count + path.utf8.count
+  /// Returns the approximate memory of an interface: names, table entries and properties.
+  private static func size(of name: String, _ properties: Properties, at path: String) -> Int {
+    properties.reduce(512 + name.utf8.count + path.utf8.count) { $0 + size(of: $1.key, $1.value) }
   }
 
-  private static func size(of property: String, _ value: BusValue) -> Int {
-    64 + property.utf8.count + value.size
+  private static func size(of property: String, _ value: BusValue?) -> Int {
+    value.map { 64 + property.utf8.count + $0.size } ?? 0
   }
 }

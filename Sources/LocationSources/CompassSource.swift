@@ -68,7 +68,7 @@ package struct CompassSession: ~Copyable, LocationSession {
   static var propertiesRequest: BusMessage {
     BusMessage(
       call: "GetAll", of: CompassName.properties, at: CompassName.path, to: CompassName.service,
-      .string(CompassName.interface))
+      body: [.string(CompassName.interface)])
   }
 
   private static func call(_ member: String) -> BusMessage {

@@ -136,7 +136,8 @@ package struct LocationDoctor: Sendable {
       let level = try bus.call(
         BusMessage(
           call: "Get", of: GeoClueName.properties, at: GeoClueName.managerPath,
-          to: GeoClueName.service, .string(GeoClueName.manager), .string("AvailableAccuracyLevel")),
+          to: GeoClueName.service,
+          body: [.string(GeoClueName.manager), .string("AvailableAccuracyLevel")]),
         timeout: answerLimit
       ).first?.asInt
       guard let place = Self.places[level ?? 0] else {

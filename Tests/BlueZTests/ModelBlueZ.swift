@@ -2,6 +2,7 @@ import DBusMessages
 import Dispatch
 import Foundation
 import Synchronization
+import TestDaemons
 import TestSupport
 
 /// A bluetoothd of the tests: it has one adapter, and does what its script says.
@@ -132,7 +133,7 @@ final class ModelBlueZ: Sendable {
       guard let (client, root) = state.monitor else { return }
       var call = BusMessage(
         call: "DeviceFound", of: "org.bluez.AdvertisementMonitor1", at: root + "/monitor",
-        to: client, .objectPath(device))
+        to: client, body: [.objectPath(device)])
       call.expectsReply = false
       state.outgoing.append(call)
     }

@@ -1,5 +1,6 @@
 import DBusMessages
 import Foundation
+import TestDaemons
 import TestSupport
 import Testing
 
@@ -66,7 +67,7 @@ import Testing
     }
     #expect(isInvalid(invalid))
     let rule = #expect(throws: BusError.self) { try bus.addMatch(BusMatch(path: "nonsense")) }
-    #expect(rule?.name == BusError.Name.matchRuleInvalid)
+    #expect(rule?.name == "org.freedesktop.DBus.Error.MatchRuleInvalid")
     // None of them ends the connection.
     #expect(try bus.owner(of: Self.name) == peer.name)
   }
@@ -79,7 +80,8 @@ import Testing
         try bus.send(
           number % 10 == 5
             ? BusMessage(
-              call: "Question", of: "org.example.I", at: "/", to: message.sender, .uint32(number))
+              call: "Question", of: "org.example.I", at: "/", to: message.sender,
+              body: [.uint32(number)])
             : Self.signal("Number", to: message.sender, .uint32(number)))
       }
       try bus.reply(to: message, with: [.string("done")])
@@ -140,7 +142,7 @@ import Testing
     #expect(signals.map(\.body) == (0..<5).map { [.uint32($0)] })
     #expect(signals.allSatisfy { $0.sender == sender.uniqueName && $0.path == "/o" })
 
-    try bus.removeMatch(rule)
+    _ = try bus.call(.toBus("RemoveMatch", .string(rule.text)))
     try sender.send(Self.signal("Wanted", .uint32(9)))
     try sender.send(Self.signal("Last", to: bus.uniqueName, .uint32(10)))
     #expect(try bus.receive(1).map(\.member) == ["Last"])
@@ -180,16 +182,10 @@ import Testing
     let bus = try BusConnection(address)
     for rule in ManagedObjects.matches(service: Self.name) { try bus.addMatch(rule) }
     var objects = ManagedObjects(owner: service.name)
-    #expect(
-      objects.reset(try bus.call(ManagedObjects.request(to: Self.name)))
-        == [.added(path: "/a", interface: "i.A")])
+    objects.reset(try bus.call(ManagedObjects.request(to: Self.name)))
+    #expect(objects.objects == ["/a": ["i.A": ["x": .int16(-1)]]])
     let changes = try bus.receive(4).flatMap { objects.apply($0) }
-    #expect(
-      changes == [
-        .added(path: "/a", interface: "i.Early"), .removed(path: "/a", interface: "i.Early"),
-        .changed(path: "/a", interface: "i.A", ["x": .int16(-2)], invalidated: []),
-        .added(path: "/b", interface: "i.B"),
-      ])
+    #expect(changes == ["i.Early", "i.Early", "i.A", "i.B"])
     #expect(objects.objects == ["/a": ["i.A": ["x": .int16(-2)]], "/b": ["i.B": [:]]])
   }
 

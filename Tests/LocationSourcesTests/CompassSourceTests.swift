@@ -59,7 +59,7 @@ import Testing
         BusMessage(
           call: "Get", of: "org.freedesktop.DBus.Properties",
           at: "/net/hadess/SensorProxy/Compass", to: "net.hadess.SensorProxy",
-          .string("net.hadess.SensorProxy.Compass"), .string("CompassHeading"))
+          body: [.string("net.hadess.SensorProxy.Compass"), .string("CompassHeading")])
       ).first?.asDouble
     }
     try machine.run("heading 2")
@@ -227,8 +227,8 @@ import Testing
     let stated = try observer.call(
       BusMessage(
         call: "Get", of: "org.freedesktop.DBus.Properties", at: "/net/hadess/SensorProxy/Compass",
-        to: "net.hadess.SensorProxy", .string("net.hadess.SensorProxy.Compass"),
-        .string("CompassHeading"))
+        to: "net.hadess.SensorProxy",
+        body: [.string("net.hadess.SensorProxy.Compass"), .string("CompassHeading")])
     ).first?.asDouble
     #expect(stated == 8)
     source.rest()

@@ -295,7 +295,7 @@ import Testing
     defer { observer.close() }
     let call = BusMessage(
       call: "Get", of: "org.freedesktop.DBus.Properties", at: "\(path)/\(object)", to: service,
-      .string("\(service).\(object)"), .string(name))
+      body: [.string("\(service).\(object)"), .string(name)])
     return try observer.call(call).first
   }
 

@@ -1,6 +1,7 @@
 import DBusMessages
 import Foundation
 import Synchronization
+import TestDaemons
 
 @testable import LocationSources
 

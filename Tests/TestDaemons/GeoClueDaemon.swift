@@ -102,7 +102,7 @@ package final class GeoClueAgent: Sendable {
     var call = BusMessage(
       call: "AddAgent", of: "org.freedesktop.GeoClue2.Manager",
       at: "/org/freedesktop/GeoClue2/Manager",
-      to: service, .string("geoclue-demo-agent"))
+      to: service, body: [.string("geoclue-demo-agent")])
     call.startsService = false
     try bus.send(call)
   }

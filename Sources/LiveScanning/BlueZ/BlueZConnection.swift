@@ -76,7 +76,7 @@ struct BlueZConnection: ~Copyable {
 
   private mutating func forget() {
     (isReady, isMute) = (false, false)
-    _ = objects.removeAll()
+    objects.reset([])
   }
 
   private var awaitsObjects: Bool {
@@ -156,12 +156,8 @@ struct BlueZConnection: ~Copyable {
     case .answer(let call, _): return try answered(call.subject, by: message, at: now)
     case .service where message.kind == .call: return .call
     case .service:
-      let changes = objects.apply(message)
-      let isAboutAdapters = changes.contains { change in
-        switch change {
-        case .added(_, let name), .changed(_, let name, _, _), .removed(_, let name):
-          name == BlueZName.adapter || name == BlueZName.monitorManager
-        }
+      let isAboutAdapters = objects.apply(message).contains { name in
+        name == BlueZName.adapter || name == BlueZName.monitorManager
       }
       return .signal(isAboutAdapters: isAboutAdapters && isReady)
     case .other, nil: return nil
@@ -178,7 +174,7 @@ struct BlueZConnection: ~Copyable {
       return try found(change, at: now)
     case .objects:
       if let error = message.error { throw error }
-      _ = objects.reset(message.body)
+      objects.reset(message.body)
       isReady = true
       client.succeed()
       return .ready
@@ -193,7 +189,7 @@ struct BlueZConnection: ~Copyable {
     forget()
     (objects.owner, latestMessage) = (name, now)
     guard name != nil else { return .lost(.notRunning) }
-    try client.ask(.objects, .objects, at: now)
+    try client.ask(ManagedObjects.request(to: BlueZName.service), .objects, at: now)
     return .lost(nil)
   }
 }

@@ -18,7 +18,8 @@ extension BlueZView {
       }
       var objects = ManagedObjects()
       do throws(BusError) {
-        _ = objects.reset(try bus.call(.objects, timeout: left))
+        let request = ManagedObjects.request(to: BlueZName.service)
+        objects.reset(try bus.call(request, timeout: left))
       } catch .disconnected, .invalid {
         return BlueZView(obstacle: .tooLong)
       }
@@ -40,15 +41,6 @@ extension BlueZView {
     }
     if adapter.isUp { return .available }
     return .unavailable(BlueZSentence.off(adapter))
-  }
-}
-
-extension BusMessage {
-  /// The call for all of bluetoothd's objects, which does not start bluetoothd.
-  static var objects: BusMessage {
-    var request = ManagedObjects.request(to: BlueZName.service)
-    request.startsService = false
-    return request
   }
 }
 
