@@ -6,10 +6,6 @@ package struct BackendChoice: Hashable, Sendable {
   /// The reason, as it follows "because"; `nil` if there was no choice.
   package var reason: String?
 
-  init(_ backend: LiveScanner.Backend, reason: String?) {
-    (self.backend, self.reason) = (backend, reason)
-  }
-
   /// The backend, the reason and the cost: a sentence without a full stop.
   package var sentence: String {
     let reason = reason.map { ", because \($0)" } ?? ""
@@ -30,17 +26,15 @@ package struct BackendChoice: Hashable, Sendable {
     let bluez = view.availability(of: adapters)
     switch (hci, bluez) {
     case (.available, .available) where view.isDiscovering:
-      return BackendChoice(.bluez, reason: "another program scans with bluetoothd")
+      return BackendChoice(backend: .bluez, reason: "another program scans with bluetoothd")
     case (.available, _):
-      return BackendChoice(.hci, reason: "this process may use raw HCI sockets")
-    case (.notPermitted, .available):
-      return BackendChoice(.bluez, reason: "this process may not use raw HCI sockets")
-    case (.unavailable, .available):
-      return BackendChoice(.bluez, reason: "raw HCI sockets cannot be used here")
+      return BackendChoice(backend: .hci, reason: "this process may use raw HCI sockets")
     // bluetoothd may come, and its states say what to do. Raw HCI is not permitted in any case.
     case (.notPermitted, _):
-      return BackendChoice(.bluez, reason: "this process may not use raw HCI sockets")
-    default: return BackendChoice(.hci, reason: "bluetoothd cannot be used")
+      return BackendChoice(backend: .bluez, reason: "this process may not use raw HCI sockets")
+    case (.unavailable, .available):
+      return BackendChoice(backend: .bluez, reason: "raw HCI sockets cannot be used here")
+    default: return BackendChoice(backend: .hci, reason: "bluetoothd cannot be used")
     }
   }
 
@@ -53,11 +47,10 @@ package struct BackendChoice: Hashable, Sendable {
   ) -> ScannerAvailability {
     switch (hci, bluez) {
     case (.available, _), (_, .available): .available
-    case (.notPermitted(let raw), .notPermitted(let bus)):
-      .notPermitted("\(raw); or, without that right: \(bus)")
     case (.notPermitted(let raw), .unavailable(let bus)) where wasUsable:
       .unavailable("\(bus); or, with another right: \(raw)")
-    case (.notPermitted(let raw), .unavailable(let bus)):
+    case (.notPermitted(let raw), .notPermitted(let bus)),
+      (.notPermitted(let raw), .unavailable(let bus)):
       .notPermitted("\(raw); or, without that right: \(bus)")
     case (.unavailable(let raw), .unavailable(let bus)),
       (.unavailable(let raw), .notPermitted(let bus)):

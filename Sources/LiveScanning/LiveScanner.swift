@@ -50,13 +50,10 @@ public final class LiveScanner: Scanner {
       return packetTap != nil || reportTap != nil || usesCodedPHY || isActive ? .hci : nil
     }
 
-    fileprivate var scan: ScanConfiguration {
-      var scan = ScanConfiguration()
-      (scan.adapters, scan.offsets) = (adapters, offsets)
-      (scan.isActive, scan.usesCodedPHY) = (isActive, usesCodedPHY)
-      (scan.quietTimeout, scan.packetTap) = (quietTimeout, packetTap)
-      scan.reportTap = reportTap
-      return scan
+    var quietNanoseconds: Int64 {
+      let nanoseconds = quietTimeout * 1e9
+      // More than 292 years, and not a number, mean never.
+      return nanoseconds < 9.2e18 ? Int64(max(nanoseconds, 0)) : .max
     }
   }
 
@@ -80,9 +77,8 @@ public final class LiveScanner: Scanner {
       // There is no other backend, even while bluetoothd does not run.
       if configuration.fixed == nil { configuration.backend = .bluez }
     #endif
-    let scan = configuration.scan
     self.init(
-      configuration, hci: HCIScanner(scan), bluez: BlueZScanner(scan),
+      configuration, hci: HCIScanner(configuration), bluez: BlueZScanner(configuration),
       view: { BlueZView.current(within: $0) })
   }
 
@@ -125,26 +121,24 @@ public final class LiveScanner: Scanner {
   package var choice: BackendChoice? {
     alternatives.choice.map { choice in
       BackendChoice(
-        choice.index == 1 ? .bluez : .hci, reason: choice.reason.isEmpty ? nil : choice.reason)
+        backend: choice.index == 1 ? .bluez : .hci,
+        reason: choice.reason.isEmpty ? nil : choice.reason)
     }
   }
 
   /// The availability of the two backends, of which one is enough.
   public var availability: ScannerAvailability {
+    if let fixed = configuration.fixed { return scanner(of: fixed).availability }
     let known = choice
-    let first = known.map { scanner(of: $0.backend).availability } ?? .unavailable("")
-    if first == .available { wasUsable.store(true, ordering: .relaxed) }
-    if known != nil, first == .available || configuration.fixed != nil { return first }
-    switch configuration.fixed {
-    case .hci: return hci.availability
-    case .bluez: return bluez.availability
-    default:
-      let both = BackendChoice.availability(
+    let isUsable = known.map { scanner(of: $0.backend).availability == .available } ?? false
+    let result =
+      isUsable
+      ? .available
+      : BackendChoice.availability(
         hci: hci.availability, bluez: bluez.availability,
         wasUsable: known != nil || wasUsable.load(ordering: .relaxed))
-      if both == .available { wasUsable.store(true, ordering: .relaxed) }
-      return both
-    }
+    if result == .available { wasUsable.store(true, ordering: .relaxed) }
+    return result
   }
 
   /// The counts so far, of both backends.

@@ -28,7 +28,7 @@ extension HostView {
 extension HostView.Radio {
   /// An adapter that works.
   static func well(_ index: UInt16 = 0) -> HostView.Radio {
-    var radio = HostView.Radio(.well(index), driver: "btusb")
+    var radio = HostView.Radio(adapter: .well(index), driver: "btusb")
     radio.report = .well
     return radio
   }

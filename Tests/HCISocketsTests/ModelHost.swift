@@ -194,7 +194,7 @@ extension ModelHost {
 
   /// Creates a scanner on this host.
   func scanner(_ adapters: AdapterSelection) -> HCIScanner {
-    var configuration = ScanConfiguration()
+    var configuration = LiveScanner.Configuration()
     configuration.adapters = adapters
     return HCIScanner(configuration, system: system)
   }

@@ -208,7 +208,7 @@ import Testing
   func numbersWithoutMeaning(number: Double) throws {
     let host = ModelHost()
     host.plug(0, Self.one)
-    var configuration = ScanConfiguration()
+    var configuration = LiveScanner.Configuration()
     configuration.quietTimeout = number
     configuration.offsets = [(.number(0), number)]
     let scanner = HCIScanner(configuration, system: host.system)

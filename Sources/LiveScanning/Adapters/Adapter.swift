@@ -1,5 +1,4 @@
 package import Advertising
-import Sources
 
 /// A Bluetooth adapter of this host.
 package struct Adapter: Hashable, Sendable {
@@ -18,18 +17,4 @@ package struct Adapter: Hashable, Sendable {
 
   /// Whether the adapter has Bluetooth Low Energy: LE Supported (Controller), octet 4, bit 6.
   package var supportsLE: Bool { features.count > 4 && features[4] & 0x40 != 0 }
-
-  /// The kernel's driver, such as `btusb`; `nil` for an adapter without a device.
-  package var driver: String? {
-    linkTarget(of: "/sys/class/bluetooth/\(name)/device/driver")?
-      .split(separator: "/").last.map(String.init)
-  }
-
-  package init(
-    index: UInt16, address: BluetoothAddress?, isUp: Bool, block: RadioBlock?, bus: String,
-    features: [UInt8]
-  ) {
-    (self.index, self.address, self.isUp, self.block) = (index, address, isUp, block)
-    (self.bus, self.features) = (bus, features)
-  }
 }

@@ -13,11 +13,7 @@ package struct BlueZView: Hashable, Sendable {
   }
 
   package var obstacle: Obstacle?
-  package var adapters: [BlueZAdapterView]
-
-  package init(obstacle: Obstacle? = nil, adapters: [BlueZAdapterView] = []) {
-    (self.obstacle, self.adapters) = (obstacle, adapters)
-  }
+  package var adapters: [BlueZAdapterView] = []
 
   /// Whether bluetoothd scans with an adapter, for any program.
   package var isDiscovering: Bool { adapters.contains { $0.isDiscovering } }
@@ -31,9 +27,4 @@ package struct BlueZAdapterView: Hashable, Sendable {
   package var isDiscovering: Bool
   /// Whether advertisement monitors can be registered with it.
   package var hasMonitors: Bool
-
-  package init(path: String, adapter: Adapter, isDiscovering: Bool, hasMonitors: Bool) {
-    (self.path, self.adapter) = (path, adapter)
-    (self.isDiscovering, self.hasMonitors) = (isDiscovering, hasMonitors)
-  }
 }

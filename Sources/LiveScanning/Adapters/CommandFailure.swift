@@ -1,3 +1,4 @@
+import Bytes
 package import HCIPackets
 
 /// The reason why a command to a controller failed.
@@ -26,10 +27,7 @@ extension CommandFailure: CustomStringConvertible {
     }
   }
 
-  private func hex(_ opcode: Opcode) -> String {
-    let digits = String(opcode.rawValue, radix: 16, uppercase: true)
-    return "0x" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
-  }
+  private func hex(_ opcode: Opcode) -> String { "0x\(opcode.rawValue.hexadecimal)" }
 
   private static func meaning(of status: UInt8) -> String {
     switch status {

@@ -16,12 +16,10 @@ package enum RadioBlock: String, Hashable, Sendable {
     guard let entry = names(in: directory).first(where: { $0.hasPrefix("rfkill") }) else {
       return nil
     }
-    if firstLine(of: "\(directory)/\(entry)/hard") == "1" {
-      self = .hard
-    } else if firstLine(of: "\(directory)/\(entry)/soft") == "1" {
-      self = .soft
-    } else {
-      return nil
+    let block = [RadioBlock.hard, .soft].first { block in
+      firstLine(of: "\(directory)/\(entry)/\(block.rawValue)") == "1"
     }
+    guard let block else { return nil }
+    self = block
   }
 }

@@ -3,13 +3,6 @@ import Scanning
 
 /// An adapter that bluetoothd receives with: its setup in bluetoothd, and the receiver state.
 struct BlueZAdapter {
-  struct Change {
-    var condition: ScannerHealth.Condition
-    var time: MonotonicTime
-    var detail: String?
-    var isReceptionLost: Bool
-  }
-
   /// The progress of a request to bluetoothd.
   enum Step: Hashable {
     case off
@@ -25,9 +18,7 @@ struct BlueZAdapter {
   private(set) var path: String?
   private(set) var monitor = Step.off
   private(set) var discovery = Step.off
-  private(set) var condition: ScannerHealth.Condition?
-  private(set) var detail: String?
-  var changes: [Change] = []
+  var state = ReportedState()
 
   private var hasMonitors = false
   /// Whether the monitor was on when adverts were last received.
@@ -65,7 +56,7 @@ struct BlueZAdapter {
   }
 
   /// Whether nothing is received, or the state is unknown.
-  var isReceptionLost: Bool { condition?.isFault ?? true }
+  var isReceptionLost: Bool { state.condition?.isFault ?? true }
 
   /// Whether the monitor's calls count: without a discovery, bluetoothd signals only changes.
   var countsMonitorCalls: Bool { discovery != .on || !isDiscovering }
@@ -92,15 +83,14 @@ struct BlueZAdapter {
     guard view.adapter.isUp else {
       // Switching the adapter off ends its discovery, but not the monitor.
       discovery = .off
-      report(
-        view.adapter.block == nil ? .down : .blocked, since: now, detail: view.adapter.block?.detail
-      )
+      let block = view.adapter.block
+      state.report(block == nil ? .down : .blocked, since: now, detail: block?.detail)
       return []
     }
     if isReceiving, isReceptionLost { reportReceiving(since: now) }
     update(isDiscovering: view.isDiscovering, at: now)
     if isReceiving, let latestAdvert, now.nanoseconds(since: latestAdvert) >= quietTimeout {
-      report(.quiet, since: latestAdvert, detail: "for \(quietTimeout / 1_000_000_000) s")
+      state.report(.quiet, since: latestAdvert, detail: "for \(quietTimeout / 1_000_000_000) s")
     }
     return requests(demand, at: now)
   }
@@ -115,7 +105,7 @@ struct BlueZAdapter {
       let gone = goneSince ?? now
       goneSince = gone
       if now.nanoseconds(since: gone) >= Self.patience { target.forget() }
-      report(.removed, since: now)
+      state.report(.removed, since: now)
       return nil
     }
     goneSince = nil
@@ -136,17 +126,17 @@ struct BlueZAdapter {
     // Another program's reset ended it, and bluetoothd has not resumed.
     idleSince = nil
     discovery = .off
-    if monitor != .on { report(.stopped, since: since) }
+    if monitor != .on { state.report(.stopped, since: since) }
   }
 
   /// Returns the next requests. The monitor comes first: a discovery that begins before it reports
   /// each advert only once for ten seconds.
   private mutating func requests(_ demand: ScanDemand, at now: MonotonicTime) -> [BlueZRequest] {
-    guard let path, now >= nextTry ?? now else { return [] }
+    guard path != nil, now >= nextTry ?? now else { return [] }
     nextTry = nil
     if hasMonitors, monitor == .off {
       monitor = .requested
-      return [.registerMonitor(BeaconMonitor(adapter: path), adapter: path)]
+      return [.registerMonitor]
     }
     if let monitorLimit, now >= monitorLimit { monitorRefused() }
     guard monitor != .requested else { return [] }
@@ -155,11 +145,11 @@ struct BlueZAdapter {
     case .off, .refused:
       guard isWanted else { break }
       discovery = .requested
-      return [.setFilter(adapter: path), .startDiscovery(adapter: path)]
+      return [.setFilter, .startDiscovery]
     case .on:
       guard !isWanted else { break }
       discovery = .off
-      return [.stopDiscovery(adapter: path)]
+      return [.stopDiscovery]
     case .requested: break
     }
     return []
@@ -207,26 +197,31 @@ struct BlueZAdapter {
     discovery = .refused
     wait(at: now)
     if monitor != .on || condition == .notPermitted {
-      report(condition, since: now, detail: detail)
+      state.report(condition, since: now, detail: detail)
     }
   }
 
   /// Forgets the setup, because the adapter or bluetoothd is gone.
   mutating func disconnect() {
-    (path, monitor, discovery) = (nil, .off, .off)
-    (nextTry, monitorLimit, idleSince, latestAdvert) = (nil, nil, nil, nil)
+    path = nil
+    monitor = .off
+    discovery = .off
+    nextTry = nil
+    monitorLimit = nil
+    idleSince = nil
+    latestAdvert = nil
     backoff.reset()
   }
 
   /// Starts anew after bluetoothd was gone, so that the current state is reported.
   mutating func reset() {
     disconnect()
-    condition = nil
+    state.forget()
   }
 
   mutating func received(at now: MonotonicTime) {
     latestAdvert = now
-    if condition == .quiet { reportReceiving(since: now) }
+    if state.condition == .quiet { reportReceiving(since: now) }
   }
 
   private mutating func wait(at now: MonotonicTime) {
@@ -235,62 +230,37 @@ struct BlueZAdapter {
 
   private mutating func reportReceiving(since time: MonotonicTime) {
     latestAdvert = latestAdvert ?? time
-    report(monitor == .on ? .scanning : .shared, since: time)
-  }
-
-  private mutating func report(
-    _ condition: ScannerHealth.Condition, since time: MonotonicTime, detail: String? = nil
-  ) {
-    guard condition != self.condition else { return }
-    (self.condition, self.detail) = (condition, detail)
-    append(condition, since: time, detail: detail, isReceptionLost: condition.isFault)
+    state.report(monitor == .on ? .scanning : .shared, since: time)
   }
 
   /// Reports that adverts between two times were lost.
   mutating func receptionLost(from: MonotonicTime, to: MonotonicTime, detail: String) {
-    guard !isReceptionLost, let condition else { return }
-    append(.lossy, since: from, detail: detail, isReceptionLost: true)
-    append(condition, since: to, detail: self.detail, isReceptionLost: false)
-  }
-
-  private mutating func append(
-    _ condition: ScannerHealth.Condition, since time: MonotonicTime, detail: String?,
-    isReceptionLost: Bool
-  ) {
-    changes.append(
-      Change(
-        condition: condition, time: time, detail: detail, isReceptionLost: isReceptionLost))
+    guard !isReceptionLost, let condition = state.condition else { return }
+    let stateDetail = state.detail
+    state.report(.lossy, since: from, detail: detail, isReceptionLost: true)
+    state.report(condition, since: to, detail: stateDetail)
   }
 }
 
-enum BlueZRequest: Hashable {
-  case registerMonitor(BeaconMonitor, adapter: String)
-  case setFilter(adapter: String)
-  case startDiscovery(adapter: String)
-  case stopDiscovery(adapter: String)
+/// A request to bluetoothd about an adapter, which is the name of a call.
+enum BlueZRequest: String {
+  case registerMonitor = "RegisterMonitor"
+  case setFilter = "SetDiscoveryFilter"
+  case startDiscovery = "StartDiscovery"
+  case stopDiscovery = "StopDiscovery"
 
-  var message: BusMessage {
-    switch self {
-    case .registerMonitor(let monitor, let adapter):
-      Self.call(
-        "RegisterMonitor", of: BlueZName.monitorManager, at: adapter, .objectPath(monitor.root))
-    case .setFilter(let adapter):
-      Self.call(
-        "SetDiscoveryFilter", of: BlueZName.adapter, at: adapter,
-        .properties(["Transport": .string("le"), "DuplicateData": .boolean(true)]))
-    case .startDiscovery(let adapter):
-      Self.call("StartDiscovery", of: BlueZName.adapter, at: adapter)
-    case .stopDiscovery(let adapter):
-      Self.call("StopDiscovery", of: BlueZName.adapter, at: adapter)
-    }
-  }
-
-  private static func call(
-    _ member: String, of interface: String, at path: String, _ body: BusValue...
-  ) -> BusMessage {
+  /// Returns the call for the adapter with an object path.
+  func call(to adapter: String) -> BusMessage {
     var call = BusMessage(
-      call: member, of: interface, at: path, to: BlueZName.service, body: body)
+      call: rawValue, of: self == .registerMonitor ? BlueZName.monitorManager : BlueZName.adapter,
+      at: adapter, to: BlueZName.service)
     call.startsService = false
+    switch self {
+    case .registerMonitor: call.body = [.objectPath(BeaconMonitor(adapter: adapter).root)]
+    case .setFilter:
+      call.body = [.properties(["Transport": .string("le"), "DuplicateData": .boolean(true)])]
+    case .startDiscovery, .stopDiscovery: break
+    }
     return call
   }
 }

@@ -68,22 +68,21 @@ struct BlueZDeviceSignal {
 
   /// Reads a signal that the mirror has applied; returns `nil` if it is not about a device.
   init?(_ message: BusMessage, in objects: ManagedObjects) {
-    let path: String?
-    var named: ManagedObjects.Properties?
-    if message.member == "PropertiesChanged", message.body.count == 3,
-      message.body[0].asString == BlueZName.device
-    {
-      (path, named) = (message.path, message.body[1].asProperties)
-    } else if message.member == "InterfacesAdded", message.body.count == 2 {
-      path = message.body[0].asString
-    } else {
-      return nil
+    let body = message.body
+    switch message.member {
+    case "PropertiesChanged" where body.count == 3 && body[0].asString == BlueZName.device:
+      guard let path = message.path, let named = body[1].asProperties else { return nil }
+      self.path = path
+      self.named = named
+      device = objects.objects[path]?[BlueZName.device] ?? named
+    case "InterfacesAdded" where body.count == 2:
+      guard let path = body[0].asString, let device = objects.objects[path]?[BlueZName.device]
+      else { return nil }
+      self.path = path
+      self.device = device
+      named = device
+    default: return nil
     }
-    guard let path else { return nil }
-    let known = objects.objects[path]?[BlueZName.device]
-    if message.member == "InterfacesAdded" { named = known }
-    guard let named else { return nil }
-    (self.path, self.named, device) = (path, named, known ?? named)
   }
 
   /// Returns whether the signal reports an advert. With a monitor, which signals every advert, one

@@ -20,7 +20,7 @@ struct BlueZConnection: ~Copyable {
     case signal(isAboutAdapters: Bool)
   }
 
-  private enum Subject {
+  private enum Subject: Hashable {
     case owner, objects, life
     case request(BlueZRequest, link: Int)
   }
@@ -80,17 +80,20 @@ struct BlueZConnection: ~Copyable {
   }
 
   private var awaitsObjects: Bool {
-    client.calls.values.contains { if case .objects = $0.subject { true } else { false } }
+    client.calls.values.contains { $0.subject == .objects }
   }
 
   private var awaitsLife: Bool {
-    client.calls.values.contains { if case .life = $0.subject { true } else { false } }
+    client.calls.values.contains { $0.subject == .life }
   }
 
   // MARK: What is sent
 
-  mutating func send(_ request: BlueZRequest, link: Int, at now: MonotonicTime) throws(BusError) {
-    try client.ask(request.message, .request(request, link: link), at: now)
+  /// Sends a request about the adapter with an object path.
+  mutating func send(
+    _ request: BlueZRequest, to adapter: String, link: Int, at now: MonotonicTime
+  ) throws(BusError) {
+    try client.ask(request.call(to: adapter), .request(request, link: link), at: now)
   }
 
   /// Pings bluetoothd if it sends nothing, or if the deadline has passed.

@@ -19,7 +19,8 @@ package typealias BlueZScanner = LiveSource<BlueZSession>
 extension BlueZScanner {
   /// Creates a scanner, which connects to no bus before it receives.
   package convenience init(
-    _ configuration: ScanConfiguration = ScanConfiguration(), bus: BusAddress = .system,
+    _ configuration: LiveScanner.Configuration = LiveScanner.Configuration(),
+    bus: BusAddress = .system,
     limits: BusLimits = BusLimits()
   ) {
     self.init(

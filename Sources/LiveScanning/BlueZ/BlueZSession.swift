@@ -7,14 +7,14 @@ package struct BlueZSession: ~Copyable, SourceSession {
   package private(set) var availability: ScannerAvailability?
   package var counts: ScanCounts { adverts.counts }
 
-  private let configuration: ScanConfiguration
+  private let configuration: LiveScanner.Configuration
   private var connection: BlueZConnection
   private var adverts: BlueZAdverts
   private var adapters: [BlueZAdapterView] = []
   private var links: [BlueZAdapter] = []
   private var obstacle: BlueZView.Obstacle?
   /// The last report for each adapter, unless one for all followed.
-  private var reported: [ScannerHealth?] = []
+  private var reported: [Int: ScannerHealth] = [:]
   private var health: [ScannerHealth] = []
   private var began: MonotonicTime?
   private var reached: MonotonicTime?
@@ -24,7 +24,7 @@ package struct BlueZSession: ~Copyable, SourceSession {
   /// The longest time between two readings while the process runs.
   private static let longestPause = 3 * MonotonicTime.nanosecondsPerSecond
 
-  init(_ configuration: ScanConfiguration, on address: BusAddress, limits: BusLimits) {
+  init(_ configuration: LiveScanner.Configuration, on address: BusAddress, limits: BusLimits) {
     self.configuration = configuration
     connection = BlueZConnection(address, limits: limits)
     adverts = BlueZAdverts(offsets: configuration.offsets)
@@ -89,8 +89,11 @@ package struct BlueZSession: ~Copyable, SourceSession {
   package mutating func rest() {
     connection.end()
     leave()
-    (availability, reached, latestEnd) = (nil, nil, nil)
-    (obstacle, reported) = (nil, [])
+    availability = nil
+    reached = nil
+    latestEnd = nil
+    obstacle = nil
+    reported = [:]
   }
 
   /// Detects that this process, and perhaps the machine, did not run: adverts may be lost.
@@ -145,10 +148,8 @@ package struct BlueZSession: ~Copyable, SourceSession {
   private mutating func report(_ obstacle: BlueZView.Obstacle, at now: MonotonicTime) {
     guard obstacle != self.obstacle else { return }
     self.obstacle = obstacle
-    reported = []
-    let isNotPermitted = obstacle.condition == .notPermitted
-    availability =
-      isNotPermitted ? .notPermitted(obstacle.sentence) : .unavailable(obstacle.sentence)
+    reported = [:]
+    availability = ScannerAvailability(fault: obstacle.condition, obstacle.sentence)
     health.append(
       ScannerHealth(
         obstacle.condition, at: now, isReceptionLost: true, sentence: obstacle.sentence))
@@ -175,9 +176,9 @@ package struct BlueZSession: ~Copyable, SourceSession {
         links.enumerated().filter { $0.offset != index && $0.element.path != nil }
           .compactMap(\.element.target.index))
       let free = adapters.filter { !others.contains($0.adapter.index) }
-      for request in links[index].advance(demand, adapters: free, at: now) {
-        try connection.send(request, link: index, at: now)
-      }
+      let requests = links[index].advance(demand, adapters: free, at: now)
+      guard let path = links[index].path else { continue }
+      for request in requests { try connection.send(request, to: path, link: index, at: now) }
     }
   }
 
@@ -302,49 +303,38 @@ package struct BlueZSession: ~Copyable, SourceSession {
   /// Returns the changes since the last call, from the view of the whole scanner.
   private mutating func removeHealth() -> [ScannerHealth] {
     defer { health = [] }
-    guard obstacle == nil else {
-      for index in links.indices { links[index].changes = [] }
-      return health
-    }
     for index in links.indices {
-      for change in links[index].changes {
-        let others = links.indices.filter { $0 != index }
-        report(
-          ScannerHealth(
-            change.condition, at: max(change.time, began ?? change.time),
-            adapter: links[index].target.hostName, address: links[index].target.address,
-            isReceptionLost: change.isReceptionLost
-              && others.allSatisfy { links[$0].isReceptionLost },
-            sentence: BlueZSentence.of(
-              change.condition, adapter: links[index].target.title, detail: change.detail)),
-          of: index)
+      for change in links[index].state.removeChanges() where obstacle == nil {
+        let target = links[index].target
+        let isReceptionLost = links.indices.allSatisfy {
+          $0 == index ? change.isReceptionLost : links[$0].isReceptionLost
+        }
+        // A state that was the last one reported is not reported again.
+        if let last = reported[index], last.condition == change.condition,
+          last.isReceptionLost == isReceptionLost, last.adapter == target.hostName
+        {
+          continue
+        }
+        let report = ScannerHealth(
+          change.condition, at: max(change.time, began ?? change.time), adapter: target.hostName,
+          address: target.address, isReceptionLost: isReceptionLost,
+          sentence: BlueZSentence.of(
+            change.condition, adapter: target.title, detail: change.detail))
+        reported[index] = report
+        health.append(report)
       }
-      links[index].changes = []
     }
     return health
-  }
-
-  /// Reports the state of an adapter, unless it was the last one reported, even before a rest.
-  private mutating func report(_ change: ScannerHealth, of index: Int) {
-    while reported.count <= index { reported.append(nil) }
-    let last = reported[index]
-    if let last, last.condition == change.condition,
-      last.isReceptionLost == change.isReceptionLost, last.adapter == change.adapter
-    {
-      return
-    }
-    reported[index] = change
-    health.append(change)
   }
 
   private mutating func updateAvailability() {
     guard obstacle == nil, connection.isReady, !links.isEmpty else { return }
     guard links.allSatisfy(\.isReceptionLost) else { return availability = .available }
-    let known = links.compactMap { link in link.condition.map { ($0, link) } }
-    guard let (condition, link) = known.first else { return }
+    guard let link = links.first(where: { $0.state.condition != nil }),
+      let condition = link.state.condition
+    else { return }
     let sentence = BlueZSentence.of(
-      condition, adapter: link.target.title, detail: link.detail)
-    availability =
-      condition == .notPermitted ? .notPermitted(sentence) : .unavailable(sentence)
+      condition, adapter: link.target.title, detail: link.state.detail)
+    availability = ScannerAvailability(fault: condition, sentence)
   }
 }

@@ -31,8 +31,7 @@ extension BlueZView {
 
   package func availability(of selection: AdapterSelection) -> ScannerAvailability {
     if let obstacle {
-      if case .refused = obstacle { return .notPermitted(obstacle.sentence) }
-      return .unavailable(obstacle.sentence)
+      return ScannerAvailability(fault: obstacle.condition, obstacle.sentence)
     }
     let all = adapters.map(\.adapter)
     let selected = all.filter(selection.includes)
@@ -40,7 +39,10 @@ extension BlueZView {
       return .unavailable(selection.absence(among: all))
     }
     if adapter.isUp { return .available }
-    return .unavailable(BlueZSentence.off(adapter))
+    let block = adapter.block
+    return .unavailable(
+      BlueZSentence.of(
+        block == nil ? .down : .blocked, adapter: adapter.name, detail: block?.detail))
   }
 }
 

@@ -13,6 +13,8 @@ package struct HCIPrograms: Hashable, Sendable {
   package var programs: [HCIProgram] = []
   /// The users of sockets whose programs this process may not see, by number.
   package var unseenUsers: [UInt32] = []
+
+  var isEmpty: Bool { programs.isEmpty && unseenUsers.isEmpty }
 }
 
 extension HCIPrograms: CustomStringConvertible {
@@ -39,8 +41,6 @@ extension HCIPrograms: CustomStringConvertible {
     }
     unseenUsers = users.sorted { $0.key < $1.key }.map(\.value)
   }
-
-  package static func socketList() -> String? { text(of: "/proc/net/hci") }
 
   /// Returns whether a list of all HCI sockets has only these, for whichever adapters. Then no
   /// other running program can have started a scan, and none can stop it.

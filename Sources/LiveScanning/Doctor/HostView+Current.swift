@@ -2,13 +2,12 @@ import Glibc
 import Sources
 
 extension HostView {
-  package static func current(
-    radios: (ProcessRights) throws(HCISocketError) -> [Radio]
-  ) -> HostView {
+  /// Returns this host's current state. Each controller that does not answer takes some seconds.
+  package static func current() -> HostView {
     var host = HostView(rights: .current(), program: .current())
     host.release = release
     do throws(HCISocketError) {
-      host.radios = try radios(host.rights)
+      host.radios = try Adapter.all().map { radio($0, mayScan: host.rights.mayScan) }
     } catch {
       host.socketError = error.errno
     }

@@ -5,15 +5,11 @@ package struct HostView: Hashable, Sendable {
     package var adapter: Adapter
     package var report = ControllerReport()
     /// Whether a program uses it exclusively, by the user channel.
-    package var isHeld: Bool
-    /// The driver, such as `btusb`.
+    package var isHeld = false
+    /// The kernel's driver, such as `btusb`; `nil` for an adapter without a device.
     package var driver: String?
     /// The error for scan parameters; `nil` if it took them or was not asked.
     package var scanFailure: CommandFailure?
-
-    package init(_ adapter: Adapter, isHeld: Bool = false, driver: String? = nil) {
-      (self.adapter, self.isHeld, self.driver) = (adapter, isHeld, driver)
-    }
   }
 
   /// The kernel's release, such as `6.1.0-56-amd64`.

@@ -46,7 +46,7 @@ struct AdvertOnAir: ~Copyable {
 
   private static func channel(_ adapter: Adapter) throws(AdvertisingFailure) -> CommandChannel {
     do throws(CommandFailure) {
-      return try adapter.channel()
+      return try CommandChannel(adapter: adapter.index)
     } catch {
       throw AdvertisingFailure(error)
     }

@@ -20,8 +20,6 @@ package struct Advertiser: ~Copyable {
   private let usesRandomAddress: Bool
   private let randomAddress: BluetoothAddress
   private var target: AdapterTarget
-  /// The adapter's name on the host when it was last seen.
-  private var title = "the adapter"
   /// Whether the adapter may be switched on: `false` after somebody switched it off.
   private var maySwitchOn = true
   private var advert: AdvertOnAir?
@@ -90,7 +88,7 @@ package struct Advertiser: ~Copyable {
     advert = nil
     next = MonotonicTime.now.advanced(by: retry.next())
     if loss == .adapter(.removed) || loss == .adapter(.blocked) { maySwitchOn = true }
-    return .offAir(loss.sentence(title))
+    return .offAir(loss.sentence(target.title))
   }
 
   private mutating func find() throws(AdvertisingFailure) -> Adapter {
@@ -106,7 +104,6 @@ package struct Advertiser: ~Copyable {
       throw target.name.map { .condition(.removed, adapter: "\($0)") } ?? .noAdapter
     }
     _ = target.found(adapter)
-    title = adapter.name
     return adapter
   }
 

@@ -17,9 +17,13 @@ struct CommandChannel: ~Copyable {
 
   /// Opens a channel; throws `EAFNOSUPPORT` without Bluetooth and `ENODEV` without the adapter. An
   /// adapter that is off shows only when a command is sent.
-  init(adapter: UInt16) throws(HCISocketError) {
+  init(adapter: UInt16) throws(CommandFailure) {
     self.adapter = adapter
-    socket = try HCISocket.bound(to: adapter)
+    do throws(HCISocketError) {
+      socket = try HCISocket.bound(to: adapter)
+    } catch {
+      throw .socket(error)
+    }
   }
 
   /// Sends a command, waits for Command Complete or Command Status, and returns the data after it.
@@ -37,9 +41,7 @@ struct CommandChannel: ~Copyable {
       throw .socket(error)
     }
     let deadline = ContinuousClock.now + limit
-    while true {
-      let left = deadline - .now
-      guard left > .zero else { break }
+    while case let left = deadline - .now, left > .zero {
       let answer: (status: UInt8, parameters: [UInt8])?
       do throws(HCISocketError) {
         let milliseconds = min(max(left / .milliseconds(1), 1), 60_000).rounded(.up)
@@ -86,15 +88,5 @@ struct CommandChannel: ~Copyable {
       result.status,
       (0..<parameters.byteCount).map { parameters.littleEndian(UInt8.self, at: $0) }
     )
-  }
-}
-
-extension Adapter {
-  func channel() throws(CommandFailure) -> CommandChannel {
-    do throws(HCISocketError) {
-      return try CommandChannel(adapter: index)
-    } catch {
-      throw .socket(error)
-    }
   }
 }

@@ -17,11 +17,12 @@ package typealias HCIScanner = LiveSource<ReceivingState>
 
 extension HCIScanner {
   /// Creates a scanner, which uses no adapter before it receives.
-  package convenience init(_ configuration: ScanConfiguration = ScanConfiguration()) {
+  package convenience init(_ configuration: LiveScanner.Configuration = LiveScanner.Configuration())
+  {
     self.init(configuration, system: .host)
   }
 
-  convenience init(_ configuration: ScanConfiguration, system: HCISystem) {
+  convenience init(_ configuration: LiveScanner.Configuration, system: HCISystem) {
     self.init(configuration.adapters.description, ReceivingState(configuration, system: system)) {
       system.availability(of: configuration.adapters)
     }

@@ -24,7 +24,15 @@ import HCIPackets
     /// Opens a socket that receives one adapter's commands and events, with kernel time stamps.
     static func bound(to adapter: UInt16) throws(HCISocketError) -> HCISocket {
       let socket = try unbound(for: adapter)
-      try socket.bindAndSet(adapter)
+      try socket.bind(to: adapter)
+      for option in [HCI_TIME_STAMP, HCI_DATA_DIR] { try socket.set(1 as Int32, SOL_HCI, option) }
+      // Room for a second of 1,000 reports; the kernel gives less to a process without the right.
+      let room: Int32 = 1 << 20
+      do throws(HCISocketError) {
+        try socket.set(room, SOL_SOCKET, SO_RCVBUFFORCE)
+      } catch {
+        try? socket.set(room, SOL_SOCKET, SO_RCVBUF)
+      }
       return socket
     }
 
@@ -68,18 +76,6 @@ import HCIPackets
         }
       }
       guard bound == 0 else { throw HCISocketError("bind", adapter: adapter) }
-    }
-
-    private func bindAndSet(_ adapter: UInt16) throws(HCISocketError) {
-      try bind(to: adapter)
-      for option in [HCI_TIME_STAMP, HCI_DATA_DIR] { try set(1 as Int32, SOL_HCI, option) }
-      // Room for a second of 1,000 reports; the kernel gives less to a process without the right.
-      let room: Int32 = 1 << 20
-      do throws(HCISocketError) {
-        try set(room, SOL_SOCKET, SO_RCVBUFFORCE)
-      } catch {
-        try? set(room, SOL_SOCKET, SO_RCVBUF)
-      }
     }
 
     private func set<Value: BitwiseCopyable>(_ value: Value, _ level: Int32, _ option: Int32)

@@ -1,5 +1,6 @@
 import HCIPackets
 import Scanning
+import Sources
 
 /// The system functions that a scanner uses, which tests replace.
 struct HCISystem: Sendable {
@@ -24,7 +25,7 @@ struct HCISystem: Sendable {
     watch: { try? HCISocket.watching() },
     switchOn: { (index) throws(HCISocketError) in try HCISocket.unbound().switchOn(index) },
     isHeld: { adapter in (try? HCISocket.bound(to: adapter.index))?.isHeld ?? false },
-    socketList: { HCIPrograms.socketList() }, rights: { .current() })
+    socketList: { text(of: "/proc/net/hci") }, rights: { .current() })
 }
 
 extension HCISystem {
@@ -39,7 +40,7 @@ extension HCISystem {
         ? "\(error)"
         : HealthSentence.of(
           error.condition, adapter: error.adapter ?? "Bluetooth", detail: "\(error)")
-      return error.condition == .notPermitted ? .notPermitted(sentence) : .unavailable(sentence)
+      return ScannerAvailability(fault: error.condition, sentence)
     }
     guard let adapter = Adapter.best(of: all.filter(selection.includes), isHeld: isHeld) else {
       return .unavailable(selection.absence(among: all))

@@ -13,7 +13,7 @@ final class ReceivingAdapter {
   private var socket: HCISocket?
   private var clock = KernelClock(now: MonotonicTime.now, wall: WallClockTime.now)
 
-  private let configuration: ScanConfiguration
+  private let configuration: LiveScanner.Configuration
   private let system: HCISystem
   private let tap: OrderedTap?
   private var nextLook: MonotonicTime?
@@ -33,12 +33,13 @@ final class ReceivingAdapter {
   private static let patience: Int64 = 5_000_000_000
 
   init(
-    _ name: AdapterName?, _ configuration: ScanConfiguration, system: HCISystem,
+    _ name: AdapterName?, _ configuration: LiveScanner.Configuration, system: HCISystem,
     tap: OrderedTap?
   ) {
     target = AdapterTarget(name)
     self.configuration = configuration
-    (self.system, self.tap) = (system, tap)
+    self.system = system
+    self.tap = tap
     power = PowerSwitch(system.switchOn)
     control.silence.timeout = configuration.quietNanoseconds
   }
@@ -56,8 +57,7 @@ final class ReceivingAdapter {
   func nextDeadline(after now: MonotonicTime, isWatched: Bool) -> MonotonicTime? {
     let look = isCalm(isWatched) ? nil : nextLook ?? now
     let step = control.nextDeadline(after: now)
-    guard let look, let step else { return look ?? step }
-    return min(look, step)
+    return [look, step].compactMap(\.self).min()
   }
 
   /// Does what is due, and sends commands. `sockets` are those of this scanner.
@@ -112,15 +112,13 @@ final class ReceivingAdapter {
   /// The availability according to the adapter's state; `nil` before any is known.
   var availability: ScannerAvailability? {
     guard let condition = control.state.condition else { return nil }
-    let isUsable =
-      switch condition {
-      case .blocked, .removed, .systemError, .notPermitted, .noBluetooth: false
-      case .down: power.outcome != EPERM
-      default: true
-      }
-    if isUsable { return .available }
+    switch condition {
+    case .blocked, .removed, .systemError, .notPermitted, .noBluetooth: break
+    case .down where power.outcome == EPERM: break
+    default: return .available
+    }
     let sentence = HealthSentence.of(condition, adapter: target.title, detail: control.state.detail)
-    return condition == .notPermitted ? .notPermitted(sentence) : .unavailable(sentence)
+    return ScannerAvailability(fault: condition, sentence)
   }
 
   var isDown: Bool { control.state.condition == .down }
@@ -168,18 +166,16 @@ final class ReceivingAdapter {
       power.found()
       return control.state.report(.blocked, since: now, detail: block.detail)
     }
-    if let condition = control.state.condition, !condition.isFault || condition == .stopped {
-      // Somebody switched it off, perhaps for a reason.
-      power.wasSwitchedOff(at: now)
-      control.state.report(.down, since: now)
-    } else if control.state.condition == nil || control.state.isToBeRestated {
+    let condition = control.state.condition
+    let wasOn = condition.map { !$0.isFault || $0 == .stopped } ?? false
+    // Somebody switched it off, perhaps for a reason.
+    if wasOn { power.wasSwitchedOff(at: now) }
+    if wasOn || condition == nil || control.state.isToBeRestated {
       control.state.report(.down, since: now)
     }
     power.tryNow(adapter.index, at: now)
-    switch power.outcome {
-    case nil, 0: break
-    case ETIMEDOUT: control.state.report(.notAnswering, since: now)
-    default: control.state.report(.down, since: now)
+    if let failure = power.outcome, failure != 0 {
+      control.state.report(failure == ETIMEDOUT ? .notAnswering : .down, since: now)
     }
   }
 

@@ -9,7 +9,7 @@ package struct ReceivingState: ~Copyable, SourceSession {
   package private(set) var availability: ScannerAvailability?
 
   private var collector = SightingCollector()
-  private let configuration: ScanConfiguration
+  private let configuration: LiveScanner.Configuration
   private let system: HCISystem
   private let tap: OrderedTap?
   private var links: [ReceivingAdapter] = []
@@ -21,7 +21,8 @@ package struct ReceivingState: ~Copyable, SourceSession {
   private var latestReport = MonotonicTime(nanoseconds: 0)
   /// The time by which the sockets must be read; `nil` at rest.
   private var nextRead: MonotonicTime?
-  private var watch: HostWatch?
+  /// A socket that can be read when an adapter comes, goes, or is switched on or off.
+  private var watch: HCISocket?
   private var latestDemand = ScanDemand.none
   private var missing: ScannerHealth.Condition?
   private var nextCount: MonotonicTime?
@@ -37,7 +38,7 @@ package struct ReceivingState: ~Copyable, SourceSession {
   /// The shortest wait for a link whose deadline has passed, in nanoseconds.
   private static let shortestWait: Int64 = 10_000_000
 
-  init(_ configuration: ScanConfiguration, system: HCISystem) {
+  init(_ configuration: LiveScanner.Configuration, system: HCISystem) {
     self.configuration = configuration
     self.system = system
     tap = configuration.packetTap.map { OrderedTap($0) }
@@ -59,7 +60,7 @@ package struct ReceivingState: ~Copyable, SourceSession {
     let start = MonotonicTime.now
     let began = self.began ?? start
     self.began = began
-    if watch == nil { watch = HostWatch(system) }
+    if watch == nil { watch = system.watch() }
     findMore(at: start)
     // Before the scan changes, because pending packets may show another owner; and before time
     // advances over a pause of this process, because they show what happened meanwhile.
@@ -108,7 +109,11 @@ package struct ReceivingState: ~Copyable, SourceSession {
 
   private func advance(_ demand: ScanDemand, to now: MonotonicTime) {
     let links = links
-    let watched = watch?.descriptor
+    let watched: Int32? =
+      switch watch {
+      case .some(let socket): socket.descriptor
+      case .none: nil
+      }
     for link in links {
       let others = links.filter { $0 !== link && $0.descriptor != nil }.compactMap(\.target.index)
       link.advance(
@@ -133,7 +138,8 @@ package struct ReceivingState: ~Copyable, SourceSession {
     until deadline: MonotonicTime?, wakeSignal: borrowing WakeSignal, from start: MonotonicTime
   ) {
     let longest = longestWait(at: start, canBeWoken: wakeSignal.descriptor >= 0)
-    var end = min(deadline ?? .max, start.advanced(by: longest))
+    let latestEnd = start.advanced(by: longest)
+    var end = min(deadline ?? latestEnd, latestEnd)
     let soonest = start.advanced(by: Self.shortestWait)
     polled.removeAll(keepingCapacity: true)
     for link in links {
@@ -160,7 +166,8 @@ package struct ReceivingState: ~Copyable, SourceSession {
 
   /// Queries every adapter, because one of them came, went, or was switched.
   private mutating func hostChanged() {
-    watch?.removeAll()
+    var bytes = [UInt8](repeating: 0, count: 64)
+    while let count = try? watch?.read(into: &bytes), count > 0 {}
     nextCount = nil
     for link in links { link.lookNow() }
   }
@@ -241,24 +248,4 @@ package struct ReceivingState: ~Copyable, SourceSession {
     availability =
       all.contains(.available) ? .available : all.contains(nil) ? nil : all.first ?? nil
   }
-}
-
-/// A socket that can be read when an adapter comes, goes, or is switched on or off.
-private final class HostWatch {
-  private let socket: HCISocket
-  var descriptor: Int32 { socket.descriptor }
-
-  init?(_ system: HCISystem) {
-    guard let socket = system.watch() else { return nil }
-    self.socket = socket
-  }
-
-  func removeAll() {
-    var bytes = [UInt8](repeating: 0, count: 64)
-    while (try? socket.read(into: &bytes)) ?? 0 > 0 {}
-  }
-}
-
-extension MonotonicTime {
-  fileprivate static var max: MonotonicTime { MonotonicTime(nanoseconds: .max) }
 }

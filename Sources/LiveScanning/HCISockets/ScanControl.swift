@@ -1,3 +1,4 @@
+import Bytes
 import HCIPackets
 import Scanning
 
@@ -44,9 +45,7 @@ struct ScanControl: Sendable {
   }
 
   /// Adopts a scan that no other process can have started, so that the next rest ends it.
-  mutating func adopt() {
-    if phase == .shared { ownership.adopt() }
-  }
+  mutating func adopt() { ownership.adopt() }
 
   /// Switches the scan off if it is ours, because there is no demand.
   mutating func rest() {
@@ -215,7 +214,7 @@ struct ScanControl: Sendable {
   }
 
   private mutating func refuse(_ status: UInt8, at now: MonotonicTime) {
-    state.report(.refused, since: now, detail: "error \(Self.hexadecimal(status))")
+    state.report(.refused, since: now, detail: "error 0x\(status.hexadecimal)")
     setup.forget()
     wait(retry.next(), from: now)
   }
@@ -257,10 +256,6 @@ struct ScanControl: Sendable {
     }
   }
 
-  private static func hexadecimal(_ code: UInt8) -> String {
-    "0x\(code < 16 ? "0" : "")" + String(code, radix: 16, uppercase: true)
-  }
-
   /// Handles that another program switched the scan off. The scan is restarted a little later,
   /// because that program may be about to start its own.
   mutating func scanEnded(at now: MonotonicTime) {
@@ -283,7 +278,7 @@ struct ScanControl: Sendable {
     queue.removePending()
     setup.forget()
     proof.filterKnown()
-    state.report(.hardwareError, since: now, detail: "code \(Self.hexadecimal(code))")
+    state.report(.hardwareError, since: now, detail: "code 0x\(code.hexadecimal)")
     if setup.wanted != nil { wait(Self.grace, from: now) }
   }
 
