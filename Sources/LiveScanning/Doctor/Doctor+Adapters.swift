@@ -64,15 +64,14 @@ extension Doctor {
   }
 
   static func power(_ host: HostView) -> [Finding] {
-    let held = Set(host.radios.filter(\.isHeld).map(\.adapter))
+    let held = host.radios.filter(\.isHeld).map(\.adapter)
     return host.adapters.filter { !held.contains($0) }.map { adapter in
       let name = adapter.name
-      guard !adapter.isUp else {
-        return Finding(.power, .ok, adapter: name, "it is switched on")
-      }
-      return Finding(
-        .power, .error, adapter: name, "it is switched off\(host.place)",
-        command: powerOn(name, host))
+      return adapter.isUp
+        ? Finding(.power, .ok, adapter: name, "it is switched on")
+        : Finding(
+          .power, .error, adapter: name, "it is switched off\(host.place)",
+          command: powerOn(name, host))
     }
   }
 

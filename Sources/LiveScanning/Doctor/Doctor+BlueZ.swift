@@ -9,10 +9,8 @@ extension Doctor {
     case .noBus(let reason): return [busAbsent(reason, host)]
     case .refused(let reason): return [bus, refused(reason, host)]
     case .notRunning: return [bus, notRunning(host)]
-    case .notAnswering:
-      return [bus, restart("bluetoothd does not answer", host)]
-    case .tooLong:
-      return [bus, restart("bluetoothd lists more devices than are read", host)]
+    case .notAnswering: return [bus, restart("bluetoothd does not answer", host)]
+    case .tooLong: return [bus, restart("bluetoothd lists more devices than are read", host)]
     case nil: break
     }
     let policy = Finding(.policy, .ok, "the bus lets this user talk to bluetoothd")
@@ -61,19 +59,18 @@ extension Doctor {
   }
 
   private static func refused(_ reason: String, _ host: HostView) -> Finding {
+    func run(_ option: String) -> String { "\(host.engine) run \(option) \(mount) IMAGE" }
     guard host.rights.hasHostUser else {
-      let option = host.engine == "podman" ? "--userns keep-id" : "--userns host"
       return Finding(
         .policy, .error,
         "the bus does not accept this user, who has another number here than on the host "
           + "(\(reason)); start the container with the host's number",
-        command: "\(host.engine) run \(option) \(mount) IMAGE")
+        command: run(host.engine == "podman" ? "--userns keep-id" : "--userns host"))
     }
     if reason.contains("AppArmor") {
       return Finding(
         .policy, .error, "an AppArmor profile keeps this process from bluetoothd (\(reason))",
-        command: host.isContainer
-          ? "\(host.engine) run --security-opt apparmor=unconfined \(mount) IMAGE" : nil)
+        command: host.isContainer ? run("--security-opt apparmor=unconfined") : nil)
     }
     let message =
       "the bus's policy does not let this user talk to bluetoothd (\(reason)); let the user join "
@@ -81,8 +78,7 @@ extension Doctor {
     guard !host.isContainer else {
       return Finding(
         .policy, .error, message,
-        command: "\(host.engine) run --group-add \"$(getent group bluetooth | cut -d: -f3)\" "
-          + "\(mount) IMAGE")
+        command: run("--group-add \"$(getent group bluetooth | cut -d: -f3)\""))
     }
     return Finding(
       .policy, .error, "\(message), and log in again",

@@ -9,21 +9,21 @@ extension Doctor {
     guard isNeeded, !host.hasBluetooth else {
       return Finding(.kernel, .ok, "the kernel has Bluetooth")
     }
-    let name = "the kernel (Linux \(host.release))"
+    func lack(_ reason: String, command: String?) -> Finding {
+      Finding(.kernel, .error, "the kernel (Linux \(host.release)) \(reason)", command: command)
+    }
     if host.isContainer {
-      return Finding(
-        .kernel, .error, "\(name) has no Bluetooth; load its module on the host, outside",
-        command: "sudo modprobe bluetooth")
+      return lack(
+        "has no Bluetooth; load its module on the host, outside", command: "sudo modprobe bluetooth"
+      )
     }
     if host.hasModule {
-      return Finding(
-        .kernel, .error, "\(name) has not loaded its module of Bluetooth",
-        command: host.asRoot("modprobe bluetooth"))
+      return lack(
+        "has not loaded its module of Bluetooth", command: host.asRoot("modprobe bluetooth"))
     }
     // Of Debian's kernels, only those for clouds have no Bluetooth.
-    return Finding(
-      .kernel, .error,
-      "\(name) was built without Bluetooth; start one that has it, such as the distribution's own",
+    return lack(
+      "was built without Bluetooth; start one that has it, such as the distribution's own",
       command: newKernel(host))
   }
 

@@ -10,25 +10,26 @@ extension Doctor {
     if rights.mayScan {
       return Finding(.permission, .ok, "this process may use raw HCI sockets (CAP_NET_RAW)")
     }
+    func refusal(_ reason: String, command: String? = nil) -> Finding {
+      Finding(
+        .permission, .error, "this process may not use raw HCI sockets\(reason)", command: command)
+    }
     guard rights.isOnHost else {
-      return Finding(
-        .permission, .error,
-        "this process may not use raw HCI sockets: its rights hold in a namespace of users alone, "
-          + "as in a container without root; start the container as root",
+      return refusal(
+        ": its rights hold in a namespace of users alone, as in a container without root; start "
+          + "the container as root",
         command: "sudo podman run --network host --cap-add NET_RAW IMAGE")
     }
     guard rights.bounding & ProcessRights.netRaw != 0 else {
-      return Finding(
-        .permission, .error,
-        "this process may not use raw HCI sockets, nor be given the right: it was started without "
-          + "CAP_NET_RAW; in a systemd unit, CapabilityBoundingSet= must have it",
+      return refusal(
+        ", nor be given the right: it was started without CAP_NET_RAW; in a systemd unit, "
+          + "CapabilityBoundingSet= must have it",
         command: "docker run --network host --cap-add NET_RAW IMAGE")
     }
     if rights.hasNoNewPrivileges {
-      return Finding(
-        .permission, .error,
-        "this process may not use raw HCI sockets, and is given no rights of its file: it was started with "
-          + "no_new_privs; in a systemd unit, use AmbientCapabilities=CAP_NET_RAW")
+      return refusal(
+        ", and is given no rights of its file: it was started with no_new_privs; in a systemd "
+          + "unit, use AmbientCapabilities=CAP_NET_RAW")
     }
     let setcap =
       tools.contains("setcap") || !tools.contains("apt-get")
@@ -39,19 +40,15 @@ extension Doctor {
         program.canHaveCapabilities
         ? "is mounted with nosuid, so that it gives no rights" : "cannot keep the rights of a file"
       let place = "/usr/local/bin/beaconscan"
-      return Finding(
-        .permission, .error,
-        "this process may not use raw HCI sockets, and the file system of \(program.path) \(why); "
-          + "install it elsewhere",
+      return refusal(
+        ", and the file system of \(program.path) \(why); install it elsewhere",
         command: rights.asRoot("install -D -m 755 \(quoted(program.path)) \(place)")
           + " && \(setcap) cap_net_raw+ep \(place)")
     }
     let why =
       program.hasCapabilities
       ? "the capabilities of \(program.path) do not have CAP_NET_RAW" : "it has no CAP_NET_RAW"
-    return Finding(
-      .permission, .error, "this process may not use raw HCI sockets: \(why)",
-      command: "\(setcap) cap_net_raw+ep \(quoted(program.path))")
+    return refusal(": \(why)", command: "\(setcap) cap_net_raw+ep \(quoted(program.path))")
   }
 
   /// Checks whether another program already scans.
@@ -63,8 +60,7 @@ extension Doctor {
       else { return nil }
       switch radio.scanFailure {
       case nil: return Finding(.scan, .ok, adapter: name, "it takes scan parameters")
-      case .refused(_, CommandResult.commandDisallowed, _)
-      where host.programs.programs.isEmpty && host.programs.unseenUsers.isEmpty:
+      case .refused(_, CommandResult.commandDisallowed, _) where host.programs.isEmpty:
         return Finding(
           .scan, .warning, adapter: name,
           "it scans already, though no program has an HCI socket: a program that ended left its scan "
@@ -87,17 +83,14 @@ extension Doctor {
 
   /// Returns the programs with HCI sockets, and the command that ends one or shows more of them.
   static func socketUsers(_ host: HostView) -> (programs: String, command: String?) {
-    let others = host.programs.programs.filter { $0.name != "bluetoothd" }
+    let programs = host.programs.isEmpty ? "none that can be seen" : "\(host.programs)"
     // bluetoothd always has sockets, so another program is more likely to use the adapter.
-    if let other = others.first {
-      return ("\(host.programs)", host.asRoot("kill \(other.process)"))
-    }
-    if host.programs.programs.isEmpty, host.programs.unseenUsers.isEmpty {
-      return ("none that can be seen", host.manage("bluetooth", "restart"))
+    if let other = host.programs.programs.first(where: { $0.name != "bluetoothd" }) {
+      return (programs, host.asRoot("kill \(other.process)"))
     }
     if !host.programs.unseenUsers.isEmpty, !host.rights.isRoot {
-      return ("\(host.programs)", "sudo \(quoted(host.program.path)) doctor")
+      return (programs, "sudo \(quoted(host.program.path)) doctor")
     }
-    return ("\(host.programs)", host.manage("bluetooth", "restart"))
+    return (programs, host.manage("bluetooth", "restart"))
   }
 }
