@@ -42,15 +42,11 @@ package func names(in directory: String) -> [String] {
 
 /// Returns the target of a symbolic link as it is written; `nil` if it cannot be read.
 package func linkTarget(of path: String) -> String? {
-  var bytes = [UInt8](repeating: 0, count: 4096)
+  var bytes = [CChar](repeating: 0, count: 4096)
   // The array's memory is used only during the call.
-  let count = unsafe bytes.withUnsafeMutableBytes { room in
-    unsafe room.baseAddress.map { start in
-      unsafe readlink(path, start.assumingMemoryBound(to: CChar.self), room.count)
-    }
-  }
-  guard let count, count > 0 else { return nil }
-  return String(decoding: bytes[..<count], as: UTF8.self)
+  let count = unsafe readlink(path, &bytes, bytes.count)
+  guard count > 0 else { return nil }
+  return String(decoding: bytes[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
 }
 
 package func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }

@@ -61,7 +61,7 @@ struct BlueZConnection: ~Copyable {
 
   /// Ends the connection after an error, and returns the obstacle to bluetoothd.
   mutating func disconnect(_ error: BusError, at now: MonotonicTime) -> BlueZView.Obstacle {
-    let obstacle = error == .disconnected && awaitsObjects ? .tooLong : BlueZView.Obstacle(error)
+    let obstacle = error == .disconnected && awaits(.objects) ? .tooLong : BlueZView.Obstacle(error)
     client.fail(at: now)
     forget()
     return obstacle
@@ -79,12 +79,8 @@ struct BlueZConnection: ~Copyable {
     objects.reset([])
   }
 
-  private var awaitsObjects: Bool {
-    client.calls.values.contains { $0.subject == .objects }
-  }
-
-  private var awaitsLife: Bool {
-    client.calls.values.contains { $0.subject == .life }
+  private func awaits(_ subject: Subject) -> Bool {
+    client.calls.values.contains { $0.subject == subject }
   }
 
   // MARK: What is sent
@@ -100,7 +96,7 @@ struct BlueZConnection: ~Copyable {
   mutating func checkLife(
     until deadline: MonotonicTime?, at now: MonotonicTime
   ) throws(BusError) {
-    guard client.owner != nil, !awaitsLife else { return }
+    guard client.owner != nil, !awaits(.life) else { return }
     let isDue = deadline.map { latestMessage < $0 && $0 <= now } ?? false
     guard isDue || now.nanoseconds(since: latestMessage) >= Self.lifeInterval else { return }
     var call = BusMessage(
@@ -137,7 +133,7 @@ struct BlueZConnection: ~Copyable {
     if gather > 0 { usleep(UInt32(gather / 1000)) }
     let messages = try client.receive(until: end, wakeSignal: wakeSignal)
     // An answer with too many bytes ends the connection, and one with too many values is dropped.
-    if bus.droppedMessages > 0, awaitsObjects { throw .disconnected }
+    if bus.droppedMessages > 0, awaits(.objects) { throw .disconnected }
     if !messages.isEmpty { latestRead = MonotonicTime.now }
     return messages
   }

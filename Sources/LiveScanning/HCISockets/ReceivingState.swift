@@ -44,13 +44,15 @@ package struct ReceivingState: ~Copyable, SourceSession {
     tap = configuration.packetTap.map { OrderedTap($0) }
     collector.reportTap = configuration.reportTap
     switch configuration.adapters {
-    case .firstUsable: links = [ReceivingAdapter(nil, configuration, system: system, tap: tap)]
+    case .firstUsable: add(nil)
     case .all: break
     case .these(let names):
-      for name in names where !links.contains(where: { $0.target.name == name }) {
-        links.append(ReceivingAdapter(name, configuration, system: system, tap: tap))
-      }
+      for name in names where !links.contains(where: { $0.target.name == name }) { add(name) }
     }
+  }
+
+  private mutating func add(_ name: AdapterName?) {
+    links.append(ReceivingAdapter(name, configuration, system: system, tap: tap))
   }
 
   package mutating func receive(
@@ -102,8 +104,7 @@ package struct ReceivingState: ~Copyable, SourceSession {
     nextCount = now.advanced(by: MonotonicTime.nanosecondsPerSecond)
     for adapter in (try? system.adapters(links.lazy.compactMap(\.descriptor).first)) ?? []
     where !links.contains(where: { $0.target.matches(adapter) }) {
-      let name = adapter.address.map { AdapterName.address($0) } ?? .number(adapter.index)
-      links.append(ReceivingAdapter(name, configuration, system: system, tap: tap))
+      add(adapter.address.map { .address($0) } ?? .number(adapter.index))
     }
   }
 
