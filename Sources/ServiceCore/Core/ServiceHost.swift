@@ -6,10 +6,9 @@ import Storage
 import Synchronization
 
 protocol ServiceHosting: AnyObject, Sendable {
-  var name: String { get }
-  func stop() async
-  /// Stops like ``stop()``, on a thread that may be blocked.
-  func stopAndWait()
+  /// Stops the source for good, then calls a function: at once for a recording, which may wait for a
+  /// client.
+  func stop(then done: @escaping @Sendable () -> Void)
   /// Ends a wait of the source. If the host was released, the source then rests.
   func wake()
   var availability: ScannerAvailability { get }
@@ -78,7 +77,6 @@ package final class ServiceHost<S: Service>: ServiceHosting {
 
   func wake() { source?.wake() }
 
-  var name: String { S.name }
   private var pace: DispatchGroup? { isRecorded ? inFlight : nil }
 
   /// Whether time stops while clients process events.
@@ -136,25 +134,14 @@ package final class ServiceHost<S: Service>: ServiceHosting {
 
   func finishOutput() { output.sync {} }
 
-  /// Stops the source for good. Waits for it, unless it is a recording, which may wait for a
-  /// client.
-  func stop() async {
+  func stop(then done: @escaping @Sendable () -> Void) {
     state.withLock { $0.isStopped = true }
-    guard !isRecorded else { return }
+    guard !isRecorded else { return done() }
     source?.wake()
-    await withCheckedContinuation { continuation in
-      receiver.async { [source] in
-        source?.rest()
-        continuation.resume()
-      }
+    receiver.async { [source] in
+      source?.rest()
+      done()
     }
-  }
-
-  func stopAndWait() {
-    state.withLock { $0.isStopped = true }
-    guard !isRecorded else { return }
-    source?.wake()
-    receiver.sync { source?.rest() }
   }
 
   /// Waits until clients have processed everything that a recording delivered.

@@ -145,12 +145,19 @@ public final class ServiceManager: Sendable {
 
   /// Stops every service for good, and waits until no radio receives. Registrations stay stored.
   public func stop() async {
-    for host in hosts { await host.stop() }
+    for host in hosts {
+      await withCheckedContinuation { stopped in host.stop { stopped.resume() } }
+    }
   }
 
   /// Stops every service like ``stop()``, on a thread that may be blocked, and stores all events.
   package func stopAndWait() {
-    for host in hosts { host.stopAndWait() }
+    let running = DispatchGroup()
+    for host in hosts {
+      running.enter()
+      host.stop { running.leave() }
+    }
+    running.wait()
     flush()
   }
 
