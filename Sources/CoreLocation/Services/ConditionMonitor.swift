@@ -91,7 +91,7 @@ final class ConditionMonitor: Sendable {
       try locations.register(circle, assuming: state)
       recordAddition(of: identifier)
     } catch {
-      if case .circle(_, .tooMany) = error { return refuse(condition, identifier, isLimit: true) }
+      if case .region(_, .tooMany) = error { return refuse(condition, identifier, isLimit: true) }
       refuse(condition, identifier)
     }
   }

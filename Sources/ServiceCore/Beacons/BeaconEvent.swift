@@ -105,25 +105,5 @@ public struct RangingRequest: Sendable, Hashable, Codable {
   }
 }
 
-/// The reason why a request fails.
-public enum BeaconServiceError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The source cannot be used, as the sentence explains.
-  case unavailable(String)
-  /// The application is not authorized.
-  case denied
-  /// The region cannot be monitored.
-  case region(String, RegionError)
-  /// The region's identifier is longer than the maximum of 4,096 bytes.
-  case identifierTooLong(bytes: Int)
-
-  /// One sentence for people.
-  public var description: String {
-    switch self {
-    case .unavailable(let sentence): sentence
-    case .denied: "this application is not authorized to use location services"
-    case .region(let identifier, let error): "region '\(identifier)': \(error)"
-    case .identifierTooLong(let bytes):
-      "the region's identifier has \(bytes) bytes; shorten it to \(BeaconService.maximumIdentifierBytes) at most"
-    }
-  }
-}
+/// The reason why a request to a ``BeaconService`` fails.
+public typealias BeaconServiceError = ServiceError<RegionError>

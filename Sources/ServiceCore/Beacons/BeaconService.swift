@@ -38,9 +38,6 @@ public final class BeaconService: Sendable {
 
   let host: ServiceHost<BeaconMachine>
 
-  /// Within the store's bound: an event has the identifier twice, and escapes a character with six.
-  static let maximumIdentifierBytes = 4096
-
   /// Adds the service to a manager. Without a scanner, every request fails.
   public init(
     _ manager: ServiceManager, scanner: (any Scanner)?,
@@ -85,8 +82,7 @@ public final class BeaconService: Sendable {
   package func check(_ identifier: String) throws(BeaconServiceError) {
     try check()
     try checkPermission()
-    let bytes = identifier.utf8.count
-    guard bytes <= Self.maximumIdentifierBytes else { throw .identifierTooLong(bytes: bytes) }
+    try BeaconServiceError.check(identifier)
   }
 
   // MARK: State

@@ -41,14 +41,9 @@ struct LocationCircles {
     "\(group.name.utf8.count):\(group.name)\(identifier)"
   }
 
-  private static let storedPrefix = "circle:"
+  static let storedPrefix = "circle:"
 
   private static func storedIdentifier(_ identifier: String) -> String { storedPrefix + identifier }
-
-  /// Returns the identifier of the circle that is stored under another one; `nil` for others.
-  static func identifier(ofStored stored: String) -> String? {
-    stored.hasPrefix(storedPrefix) ? String(stored.dropFirst(storedPrefix.count)) : nil
-  }
 
   // MARK: Registrations
 

@@ -122,7 +122,7 @@ package struct LocationClient: Sendable {
         return error
       }
     }
-    if let failure = failure ?? nil { throw .circle(circle.region.identifier, failure) }
+    if let failure = failure ?? nil { throw .region(circle.region.identifier, failure) }
   }
 
   package func unregister(_ identifier: String) {

@@ -115,21 +115,4 @@ package struct UpdateSettings: Sendable, Hashable, Codable {
   package init() {}
 }
 
-package enum LocationServiceError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The source cannot be used, as the sentence explains.
-  case unavailable(String)
-  case denied
-  case circle(String, GeofenceError)
-  /// The circle's identifier is longer than the maximum of 4,096 bytes.
-  case identifierTooLong(bytes: Int)
-
-  package var description: String {
-    switch self {
-    case .unavailable(let sentence): sentence
-    case .denied: "this application is not authorized to use location services"
-    case .circle(let identifier, let error): "region '\(identifier)': \(error)"
-    case .identifierTooLong(let bytes):
-      "the region's identifier has \(bytes) bytes; shorten it to \(BeaconService.maximumIdentifierBytes) at most"
-    }
-  }
-}
+package typealias LocationServiceError = ServiceError<GeofenceError>

@@ -49,15 +49,13 @@ package final class LocationService: Sendable {
   package func check(_ identifier: String) throws(LocationServiceError) {
     try check()
     try checkPermission()
-    let bytes = identifier.utf8.count
-    guard bytes <= BeaconService.maximumIdentifierBytes else {
-      throw .identifierTooLong(bytes: bytes)
-    }
+    try LocationServiceError.check(identifier)
   }
 
   /// Returns the identifier of the circle that is stored under another one; `nil` for others.
   package static func circle(ofStored identifier: String) -> String? {
-    LocationCircles.identifier(ofStored: identifier)
+    let prefix = LocationCircles.storedPrefix
+    return identifier.hasPrefix(prefix) ? String(identifier.dropFirst(prefix.count)) : nil
   }
 
   // MARK: State
