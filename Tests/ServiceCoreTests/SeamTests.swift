@@ -42,6 +42,12 @@ import Testing
       await eventually { received.withLock { $0.count } >= count }
       return received.withLock { $0 }
     }
+
+    /// Waits until the events of a tick are stored.
+    func stored(_ tick: Int) async {
+      await eventually { host.read { $0.latestTick } >= tick }
+      manager.flush()
+    }
   }
 
   /// A file in a directory that is removed at the end of the process.
@@ -91,10 +97,7 @@ import Testing
           .init(at: 5), named: "tea", in: ClientGroup("kitchen"), into: &output)
       }
       process.source.tick(5)
-      await eventually {
-        process.manager.flush()
-        return process.manager.hasStoredEvents(in: ClientGroup("kitchen"))
-      }
+      await process.stored(5)
       client.remove()
       process.source.stop()
     }
@@ -115,7 +118,7 @@ import Testing
       service.set(.init(at: 1), named: "now", in: .application, into: &output)
     }
     process.source.tick(1)
-    await eventually { process.manager.hasStoredEvents(in: .application) }
+    await process.stored(1)
     #expect(process.received.withLock { $0.isEmpty })
     client.setReceiving(true)
     #expect(try await process.events(1) == [.alarm("now", at: 1)])

@@ -96,6 +96,7 @@ struct TickService: Service {
   private var alarms: [String: (alarm: Alarm, group: ClientGroup)] = [:]
   private var isAuthorized = false
   private var hasEnded = false
+  private(set) var latestTick = 0
 
   var demand: ServiceDemand<TickSource.Demand>? {
     guard isAuthorized, !hasEnded, !listeners.isEmpty || !alarms.isEmpty else { return nil }
@@ -128,6 +129,7 @@ struct TickService: Service {
   ) -> Bool {
     guard !input.values.isEmpty else { return true }
     let tick = input.values.removeFirst()
+    latestTick = tick
     for (client, every) in listeners where tick.isMultiple(of: every) {
       output.deliver(.tick(tick), to: client)
     }

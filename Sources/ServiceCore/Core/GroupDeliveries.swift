@@ -58,10 +58,6 @@ struct GroupDeliveries {
   private var latest: Int64 = 0
   private var isSending = false
 
-  var hasWaiting: Bool {
-    queues.values.contains { !$0.isEmpty } || items.contains(where: \.isWaiting)
-  }
-
   /// Begins to send. Returns whether no other thread does; that one also sends later events.
   mutating func beginSending() -> Bool {
     defer { isSending = true }
@@ -176,11 +172,7 @@ struct GroupDeliveries {
   }
 
   private func index(of id: Int64) -> Int? {
-    var (low, high) = (items.startIndex, items.endIndex)
-    while low < high {
-      let middle = (low + high) / 2
-      if items[middle].event.id < id { low = middle + 1 } else { high = middle }
-    }
-    return low < items.endIndex && items[low].event.id == id ? low : nil
+    let index = items.partitioningIndex { $0.event.id >= id }
+    return index < items.endIndex && items[index].event.id == id ? index : nil
   }
 }

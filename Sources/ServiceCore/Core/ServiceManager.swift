@@ -67,8 +67,8 @@ public final class ServiceManager: Sendable {
   package let journal: Journal
   private let deliveries: StoredDeliveries
   // Locks are taken in this order: reports, isRestored, a host's state, the manager's state, the
-  // settled positions, the deliveries' state, the journal's waiters, the journal's state, the
-  // store's. Clients are called under none of them but reports; observers and loggers under none.
+  // settled positions, the deliveries' state, the journal's state, the store's. Clients are called
+  // under none of them but reports; observers and loggers under none.
   private let state = Mutex(State())
   private let isRestored = Mutex(false)
   /// Held during reports, so that no client receives an older status after a newer one.
@@ -269,10 +269,6 @@ public final class ServiceManager: Sendable {
     for client in clients({ $0.group == group }) { client.buffer?.discard { $0.key == key } }
   }
 
-  package func hasStoredEvents(in group: ClientGroup) -> Bool {
-    deliveries.hasWaiting(in: group)
-  }
-
   // MARK: Persistence
 
   /// The reason why nothing outlives the process as configured, as a sentence, or `nil`. Waits
@@ -287,10 +283,6 @@ public final class ServiceManager: Sendable {
 
   package func addPresence(_ presence: [StoredPresence]) {
     if !presence.isEmpty { store.database?.write(presence.map { .addPresence($0) }) }
-  }
-
-  package var historyDropped: Int {
-    (store.database?.droppedEntries ?? 0) + (store.database?.droppedPresence ?? 0)
   }
 
   /// Waits until everything that was registered is stored.
@@ -334,7 +326,7 @@ public final class ServiceManager: Sendable {
     // The journal's readers receive what a version before 0.2 left for clients.
     for event in restored.events.sorted(by: { $0.id < $1.id }) {
       journal.submit([
-        .event(Journal.NewEvent(event: event.event, key: nil)),
+        .event(Journal.NewEvent(event: event.event)),
         .call { [store] in store.database?.settle(group: event.key.group, through: event.id) },
       ])
     }

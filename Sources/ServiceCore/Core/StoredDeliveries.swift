@@ -116,8 +116,4 @@ final class StoredDeliveries: Sendable {
       store.database?.settle(group: group.name, through: position)
     }
   }
-
-  func hasWaiting(in group: ClientGroup) -> Bool {
-    state.withLock { $0.groups[group]?.hasWaiting ?? false }
-  }
 }

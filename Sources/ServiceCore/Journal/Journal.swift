@@ -7,10 +7,9 @@ import Synchronization
 /// The journal of events, which are appended once and read by many.
 ///
 /// ```swift
-/// for await batch in journal.entries(after: journal.begin("kiosk")) {
-///   for entry in batch.entries { show(entry) }
-///   if let last = batch.entries.last { journal.mark("kiosk", last.id) }
-/// }
+/// let batch = journal.missed(after: journal.begin("kiosk"))
+/// for entry in batch.entries { show(entry) }
+/// journal.mark("kiosk", batch.position)
 /// ```
 ///
 /// - An entry is encoded once and written to the store's log before readers receive it, so it
@@ -50,8 +49,8 @@ package final class Journal: Sendable {
     /// The registration of the event; `nil` if no group receives it.
     var key: Store.Key?
     /// Return the stored forms of the registration's state and, without a format, of the event.
-    var encodeState: @Sendable () -> [UInt8]?
-    var encode: @Sendable () -> [UInt8]?
+    var encodeState: @Sendable () -> [UInt8]? = { nil }
+    var encode: @Sendable () -> [UInt8]? = { nil }
     /// The deliveries that a recording waits for; `nil` for other sources.
     var pace: DispatchGroup?
     /// Pauses the recording until the event is sent.
@@ -110,8 +109,7 @@ package final class Journal: Sendable {
 
   private let store: RegistrationStore
   private let state = Mutex(State())
-  private let waiters = Waiters()
-  /// The queue that encodes and writes entries and wakes readers. Tests suspend it.
+  /// The queue that encodes and writes entries and calls the observer. Tests suspend it.
   let queue = DispatchQueue(label: "ServiceCore.journal")
   private let handlers = Mutex(Handlers())
   private let ownGeneration = Store.randomGeneration()
@@ -173,7 +171,7 @@ package final class Journal: Sendable {
   // MARK: Appending
 
   package func append(_ event: any ServiceEvent) {
-    submit([.event(NewEvent(event: event, key: nil))])
+    submit([.event(NewEvent(event: event))])
   }
 
   /// Appends items in order, without waiting.
@@ -286,7 +284,6 @@ package final class Journal: Sendable {
     case .show(let entry):
       state.withLock { $0.append(entry.withoutDetail()) }
       handlers.observe?(.entry(entry))
-      waiters.wake()
     case .change(let change): handlers.observe?(change)
     case .remove(let key, let sequence):
       state.withLock { state in
@@ -318,39 +315,6 @@ package final class Journal: Sendable {
           id < state.forgotten ? id + 1 : gap.flatMap { $0 <= state.latest ? $0 : nil }
       }
       return (batch, state.forgotten)
-    }
-  }
-
-  private var lostThrough: Int64 { store.database?.lostThrough ?? 0 }
-
-  /// Returns the entries after a position, also from the store, and new ones as they are appended.
-  package func entries(after id: Int64) -> Entries { Entries(journal: self, position: id) }
-
-  /// Batches of entries, which end only with the task.
-  package struct Entries: AsyncSequence, AsyncIteratorProtocol, Sendable {
-    package typealias Element = Batch
-    package typealias Failure = Never
-
-    fileprivate let journal: Journal
-    fileprivate var position: Int64
-
-    package func makeAsyncIterator() -> Self { self }
-
-    package mutating func next() async -> Batch? { await next(isolation: nil) }
-
-    package mutating func next(isolation actor: isolated (any Actor)?) async -> Batch? {
-      while true {
-        let batch = journal.missed(after: position)
-        if batch.hasMissed || !batch.entries.isEmpty {
-          position = batch.position
-          return batch
-        }
-        position = Swift.max(position, batch.position)
-        let start = position
-        guard await journal.waiters.wait(unless: { [journal] in journal.latest > start }) else {
-          return nil
-        }
-      }
     }
   }
 
@@ -398,6 +362,7 @@ package final class Journal: Sendable {
       let isKnown = index > state.ring.startIndex && state.ring[index - 1].id == id
       return (isKnown, state.forgotten, state.latest)
     }
+    let lostThrough = store.database?.lostThrough ?? 0
     if isKnown || [0, latest, forgotten, lostThrough].contains(id) { return true }
     guard id <= forgotten, let reader = try? store.database?.reader() else { return false }
     if let trimmed = try? reader.trimmedThrough, id <= trimmed { return true }
@@ -433,13 +398,6 @@ package final class Journal: Sendable {
   }
 }
 
-extension Journal.NewEvent {
-  init(event: any ServiceEvent, key: Store.Key?) {
-    self.init(
-      event: event, key: key, encodeState: { nil }, encode: { nil }, pace: nil, pause: nil)
-  }
-}
-
 extension EntryQuery {
   fileprivate func matches(_ entry: JournalEntry) -> Bool {
     matches(
@@ -448,11 +406,18 @@ extension EntryQuery {
 }
 
 extension Deque<JournalEntry> {
-  fileprivate func firstIndex(after id: Int64) -> Int {
-    var (low, high) = (startIndex, endIndex)
+  fileprivate func firstIndex(after id: Int64) -> Int { partitioningIndex { $0.id > id } }
+}
+
+extension Deque {
+  /// Returns the index of the first element that matches, or the end. No element after it may fail
+  /// to match.
+  func partitioningIndex(where matches: (Element) -> Bool) -> Int {
+    var low = startIndex
+    var high = endIndex
     while low < high {
       let middle = (low + high) / 2
-      if self[middle].id <= id { low = middle + 1 } else { high = middle }
+      if matches(self[middle]) { high = middle } else { low = middle + 1 }
     }
     return low
   }

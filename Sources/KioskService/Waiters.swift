@@ -2,8 +2,8 @@ import Dispatch
 import Synchronization
 
 /// Tasks that wait for a change. Without one, they continue every ``interval`` seconds.
-package final class Waiters: Sendable {
-  package static let interval = 15.0
+final class Waiters: Sendable {
+  static let interval = 15.0
 
   private struct State {
     var waiting: [UInt64: CheckedContinuation<Void, Never>] = [:]
@@ -19,16 +19,12 @@ package final class Waiters: Sendable {
 
   private let state = Mutex(State())
 
-  package init() {}
-
-  package var count: Int { state.withLock { $0.waiting.count } }
-
-  package func wake() {
+  func wake() {
     for task in state.withLock({ $0.removeAll() }) { task.resume() }
   }
 
   /// Resumes every task for good: later ones do not wait.
-  package func close() {
+  func close() {
     let tasks = state.withLock { state in
       state.isClosed = true
       state.timer?.cancel()
@@ -41,7 +37,7 @@ package final class Waiters: Sendable {
   /// Waits until ``wake()``, for ``interval``, or until the task is canceled, unless `isReady`
   /// returns `true`. That is called under a lock; its data must change before ``wake()`` is called.
   /// Returns `false` if the waits are over or the task is canceled.
-  package func wait(unless isReady: @Sendable () -> Bool) async -> Bool {
+  func wait(unless isReady: @Sendable () -> Bool) async -> Bool {
     let number = state.withLock { state in
       state.latest += 1
       return state.latest
