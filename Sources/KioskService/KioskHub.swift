@@ -400,5 +400,5 @@ package final class KioskHub: Sendable {
 
 extension JournalEntry {
   /// The encoded event of a region, for observers of the journal.
-  var line: MonitorEvent? { detail as? MonitorEvent }
+  var line: MonitorEvent? { self.detail as? MonitorEvent }
 }

@@ -1,76 +1,64 @@
 package import Scanning
 import Storage
 
-/// An event in the journal: a region was entered, a visit ended, reception was lost.
+/// An event in the journal: a region was entered, a visit ended, reception was lost. It has the
+/// members of its ``JournalDescription``.
+@dynamicMemberLookup
 package struct JournalEntry: Sendable {
   /// The identifier, which rises, also over restarts, and is never reused.
   package let id: Int64
-  /// The time on the source's time line; `nil` for an entry of an earlier process.
-  package let time: MonotonicTime?
-  package let wallClockTime: WallClockTime
-  /// The kind of event, such as `enter`, `exit`, `state`, `health` or `visit`.
-  package let kind: String
-  /// The region; `nil` if the event has none.
-  package let region: String?
-  package let beacon: String?
-  /// The length of the stay that an exit ended, in seconds.
-  package let dwell: Double?
   /// The event; `nil` for an entry of an earlier process.
   package let event: (any ServiceEvent)?
-  /// The format's value for the observer; `nil` afterward and for an entry of an earlier process.
-  package private(set) var detail: (any Sendable)?
-  /// The event in its stored form: one line of JSON without its line break.
-  package let record: [UInt8]
+  private var description: JournalDescription
 
   /// Creates an entry of an earlier process.
   init(_ stored: StoredEntry) {
     id = stored.id
-    time = nil
-    wallClockTime = WallClockTime(microseconds: stored.time)
-    kind = stored.kind
-    region = stored.region
-    beacon = stored.beacon
-    dwell = stored.dwell
     event = nil
-    record = stored.payload
+    description = JournalDescription(
+      kind: stored.kind, wallClockTime: WallClockTime(microseconds: stored.time),
+      region: stored.region, beacon: stored.beacon, dwell: stored.dwell, record: stored.payload)
   }
 
   init(_ id: Int64, _ event: any ServiceEvent, _ description: JournalDescription) {
     self.id = id
     self.event = event
-    time = description.time
-    wallClockTime = description.wallClockTime
-    kind = description.kind
-    region = description.region
-    beacon = description.beacon
-    dwell = description.dwell
-    detail = description.detail
-    record = description.record
+    self.description = description
+  }
+
+  package subscript<Value>(dynamicMember member: KeyPath<JournalDescription, Value>) -> Value {
+    description[keyPath: member]
   }
 
   func withoutDetail() -> JournalEntry {
     var entry = self
-    entry.detail = nil
+    entry.description.detail = nil
     return entry
   }
 
   func stored(for recipients: StoredEntry.Recipients?) -> StoredEntry {
     StoredEntry(
-      id: id, time: wallClockTime.microseconds, kind: kind, recipients: recipients, region: region,
-      beacon: beacon, payload: record, dwell: dwell)
+      id: id, time: description.wallClockTime.microseconds, kind: description.kind,
+      recipients: recipients, region: description.region, beacon: description.beacon,
+      payload: description.record, dwell: description.dwell)
   }
 }
 
 /// A format's description of an event.
 package struct JournalDescription: Sendable {
+  /// The kind of event, such as `enter`, `exit`, `state`, `health` or `visit`.
   package var kind: String
+  /// The time on the source's time line; `nil` for an entry of an earlier process.
   package var time: MonotonicTime?
   package var wallClockTime: WallClockTime
+  /// The region; `nil` if the event has none.
   package var region: String?
   package var beacon: String?
+  /// The length of the stay that an exit ended, in seconds.
   package var dwell: Double?
-  /// One line of JSON without its line break.
+  /// The event in its stored form: one line of JSON without its line break.
   package var record: [UInt8]
+  /// The format's value for the observer; `nil` afterward and for an entry of an earlier process.
   package var detail: (any Sendable)?
 
   package init(
@@ -114,11 +102,10 @@ package struct EntryID: Hashable, Sendable, CustomStringConvertible {
   package let generation: String
   package let number: Int64
 
-  package init(generation: String, number: Int64) {
-    self.generation = generation
-    self.number = number
-  }
+  package var description: String { "\(generation)-\(number)" }
+}
 
+extension EntryID {
   package init?(_ text: String) {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
     guard parts.count == 2, parts[0].utf8.count == 8,
@@ -127,6 +114,4 @@ package struct EntryID: Hashable, Sendable, CustomStringConvertible {
     else { return nil }
     self.init(generation: String(parts[0]), number: number)
   }
-
-  package var description: String { "\(generation)-\(number)" }
 }
