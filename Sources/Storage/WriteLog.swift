@@ -15,7 +15,6 @@ import SystemPackage
 final class WriteLog: Sendable {
   /// The maximum length of a file, in bytes. Changes beyond it wait in memory only.
   static let maximumBytes = 8 << 20
-  private static let headerBytes = 16
 
   struct Found {
     var sequence: Int64
@@ -24,11 +23,15 @@ final class WriteLog: Sendable {
     var changes: [Store.Change]
   }
 
+  private struct Part: ~Copyable {
+    var file: StateFile
+    /// The length of its records, in bytes.
+    var bytes: Int
+  }
+
   private struct State: ~Copyable {
-    var current: StateFile
-    var other: StateFile
-    var currentBytes = 0
-    var otherBytes = 0
+    var current: Part
+    var other: Part
     var sequence: Int64
   }
 
@@ -49,55 +52,46 @@ final class WriteLog: Sendable {
     found = zip(all, start...).prefix { $0.sequence == $1 }.map(\.0)
     let sequence = found.last?.sequence ?? committed ?? 0
     // Ignored records must not reappear when the files grow again.
-    let (firstBytes, secondBytes) = (one.bytes(through: sequence), two.bytes(through: sequence))
-    try first.resize(firstBytes)
-    try second.resize(secondBytes)
+    let current = Part(file: second, bytes: two.bytes(through: sequence))
+    let other = Part(file: first, bytes: one.bytes(through: sequence))
+    try current.file.resize(current.bytes)
+    try other.file.resize(other.bytes)
+    var state = State(current: current, other: other, sequence: sequence)
     // Both files keep the found records until a transaction stores them. New ones go to the newer
     // file.
-    let isNewer = (one.last?.sequence ?? 0) > (two.last?.sequence ?? 0)
-    state = Mutex(
-      isNewer
-        ? State(
-          current: first, other: second, currentBytes: firstBytes, otherBytes: secondBytes,
-          sequence: sequence)
-        : State(
-          current: second, other: first, currentBytes: secondBytes, otherBytes: firstBytes,
-          sequence: sequence))
+    if (one.last?.sequence ?? 0) > (two.last?.sequence ?? 0) { swap(&state.current, &state.other) }
+    self.state = Mutex(state)
   }
 
   private static func read(_ file: borrowing StateFile) throws(StorageError) -> [Found] {
     let bytes = try file.read(maximumBytes)
     var cursor = unsafe ByteCursor(bytes.span.bytes)
     var found: [Found] = []
-    while let record = Self.next(&cursor) { found.append(record) }
+    while let record = try? Self.record(&cursor) { found.append(record) }
     return found
   }
 
-  /// Returns the next record; `nil` at the end or at an incomplete one.
-  private static func next(_ cursor: inout ByteCursor) -> Found? {
-    do throws(ParseError) {
-      let length = try cursor.readLittleEndian(UInt32.self)
-      let check = try cursor.readLittleEndian(UInt32.self)
-      let sequence = try cursor.readLittleEndian(Int64.self)
-      guard sequence > 0, length > 0 else { return nil }
-      let body = try cursor.read(Int(length))
-      guard check == Self.check(sequence, body) else { return nil }
-      var rest = ByteCursor(body)
-      return Found(
-        sequence: sequence, end: cursor.position, changes: try rest.readChanges())
-    } catch {
-      return nil
+  /// Returns the next record. Throws at the end or at an incomplete one.
+  private static func record(_ cursor: inout ByteCursor) throws(ParseError) -> Found {
+    let length = try cursor.readLittleEndian(UInt32.self)
+    let check = try cursor.readLittleEndian(UInt32.self)
+    var rest = ByteCursor(try cursor.read(8 + Int(length)))
+    let sequence: Int64 = try rest.read()
+    guard sequence > 0, length > 0, check == Self.check(rest.bytes) else {
+      throw ParseError(.invalid("an incomplete record"), at: cursor.offset)
     }
+    let count = try rest.readLittleEndian(UInt32.self)
+    var changes: [Store.Change] = []
+    for _ in 0..<count { changes.append(try rest.read()) }
+    return Found(sequence: sequence, end: cursor.position, changes: changes)
   }
 
-  private static func check(_ sequence: Int64, _ body: borrowing RawSpan) -> UInt32 {
+  /// Returns the FNV-1a hash of a sequence number and changes.
+  private static func check(_ bytes: borrowing RawSpan) -> UInt32 {
     var hash: UInt32 = 0x811C_9DC5
-    for shift in stride(from: 0, to: 64, by: 8) {
-      hash = (hash ^ UInt32(truncatingIfNeeded: sequence >> shift) & 0xFF) &* 0x0100_0193
-    }
-    for index in 0..<body.byteCount {
+    for index in 0..<bytes.byteCount {
       // The index is within the bytes.
-      let byte = unsafe body.unsafeLoad(fromByteOffset: index, as: UInt8.self)
+      let byte = unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self)
       hash = (hash ^ UInt32(byte)) &* 0x0100_0193
     }
     return hash
@@ -105,26 +99,28 @@ final class WriteLog: Sendable {
 
   func append(_ changes: [Store.Change]) throws(StorageError) {
     var body: [UInt8] = []
-    body.append(changes)
+    body.write(UInt32(truncatingIfNeeded: changes.count))
+    for change in changes { body.write(change) }
     try state.withLock { [body] state throws(StorageError) in
       let next = state.sequence + 1
+      var checked: [UInt8] = []
+      checked.write(next)
+      checked += body
       var record: [UInt8] = []
-      record.reserveCapacity(Self.headerBytes + body.count)
-      record.append(UInt32(truncatingIfNeeded: body.count))
-      record.append(unsafe Self.check(next, body.span.bytes))
-      record.append(next)
-      record += body
-      guard state.currentBytes + record.count <= Self.maximumBytes else {
-        throw StorageError(file: state.current.path.string, problem: .queueFull)
+      record.write(UInt32(truncatingIfNeeded: body.count))
+      record.write(unsafe Self.check(checked.span.bytes))
+      record += checked
+      guard state.current.bytes + record.count <= Self.maximumBytes else {
+        throw StorageError(file: state.current.file.path.string, problem: .queueFull)
       }
       do throws(StorageError) {
-        try state.current.write(record, at: state.currentBytes)
+        try state.current.file.write(record, at: state.current.bytes)
       } catch {
         // This removes the part that was written.
-        try? state.current.resize(state.currentBytes)
+        try? state.current.file.resize(state.current.bytes)
         throw error
       }
-      state.currentBytes += record.count
+      state.current.bytes += record.count
       state.sequence = next
     }
   }
@@ -133,10 +129,7 @@ final class WriteLog: Sendable {
   /// records go to the other file, unless it has records that no transaction has stored.
   func begin() -> Int64 {
     state.withLock { state in
-      if state.otherBytes == 0 {
-        swap(&state.current, &state.other)
-        swap(&state.currentBytes, &state.otherBytes)
-      }
+      if state.other.bytes == 0 { swap(&state.current, &state.other) }
       return state.sequence
     }
   }
@@ -145,15 +138,15 @@ final class WriteLog: Sendable {
   /// because the database has its sequence number.
   func end() {
     state.withLock { state in
-      guard state.otherBytes > 0, (try? state.other.resize(0)) != nil else { return }
-      state.otherBytes = 0
+      guard state.other.bytes > 0, (try? state.other.file.resize(0)) != nil else { return }
+      state.other.bytes = 0
     }
   }
 
   func removeAll() {
     end()
     state.withLock { state in
-      if (try? state.current.resize(0)) != nil { state.currentBytes = 0 }
+      if (try? state.current.file.resize(0)) != nil { state.current.bytes = 0 }
     }
   }
 }
@@ -167,198 +160,168 @@ extension [WriteLog.Found] {
 
 // MARK: Changes as bytes
 
-extension [UInt8] {
-  fileprivate mutating func append(_ number: some FixedWidthInteger & BitwiseCopyable) {
-    unsafe Swift.withUnsafeBytes(of: number.littleEndian) { unsafe append(contentsOf: $0) }
-  }
-
-  private mutating func append(field bytes: [UInt8]) {
-    append(UInt32(truncatingIfNeeded: bytes.count))
-    self += bytes
-  }
-
-  private mutating func append(field text: String) { append(field: Array(text.utf8)) }
-
-  private mutating func append<Value>(optional value: Value?, _ body: (inout Self, Value) -> Void) {
-    append(UInt8(value == nil ? 0 : 1))
-    if let value { body(&self, value) }
-  }
-
-  private mutating func append(_ key: Store.Key) {
-    for part in [key.service, key.group, key.identifier] { append(field: part) }
-  }
-
-  fileprivate mutating func append(_ changes: [Store.Change]) {
-    append(UInt32(truncatingIfNeeded: changes.count))
-    for change in changes {
-      switch change {
-      case .register(let registration):
-        append(UInt8(1))
-        append(registration.key)
-        append(field: registration.definition)
-        append(optional: registration.state) { $0.append(field: $1) }
-      case .remove(let key):
-        append(UInt8(2))
-        append(key)
-      case .setState(let key, let state):
-        append(UInt8(3))
-        append(key)
-        append(field: state)
-      case .add(let entry):
-        append(UInt8(4))
-        append(entry)
-      case .setAuthorization(let value):
-        append(UInt8(5))
-        append(optional: value) { $0.append(field: $1) }
-      case .settle(let group, let id):
-        append(UInt8(6))
-        append(field: group)
-        append(id)
-      case .mark(let reader, let id):
-        append(UInt8(7))
-        append(field: reader)
-        append(id)
-      case .addPresence(let presence):
-        append(UInt8(8))
-        append(presence)
-      case .addGap(let gap):
-        append(UInt8(9))
-        append(gap.first)
-        append(gap.last)
-      case .setGeneration(let generation):
-        append(UInt8(10))
-        append(field: generation)
-      }
-    }
-  }
-
-  private mutating func append(_ entry: StoredEntry) {
-    append(entry.id)
-    append(entry.time)
-    append(field: entry.kind)
-    append(optional: entry.recipients) { bytes, recipients in
-      bytes.append(field: recipients.service)
-      bytes.append(field: recipients.group)
-    }
-    append(optional: entry.region) { $0.append(field: $1) }
-    append(optional: entry.beacon) { $0.append(field: $1) }
-    append(field: entry.payload)
-    append(optional: entry.dwell) { $0.append($1.bitPattern) }
-  }
-
-  private mutating func append(_ presence: StoredPresence) {
-    append(field: presence.beacon)
-    append(presence.hour)
-    append(presence.seconds.bitPattern)
-    append(presence.sightings)
-    append(presence.samples)
-    append(optional: presence.meanRSSI) { $0.append($1.bitPattern) }
-    append(optional: presence.bestRSSI) { $0.append($1) }
-    append(UInt8(presence.isProtected ? 1 : 0))
-  }
+/// A value of a record. Its form never changes, because a log may be of an earlier version.
+private protocol LogValue {
+  init(parsing cursor: inout ByteCursor) throws(ParseError)
+  func append(to bytes: inout [UInt8])
 }
 
 extension ByteCursor {
   @_lifetime(self: copy self)
-  private mutating func readField() throws(ParseError) -> [UInt8] {
-    let count = Int(try readLittleEndian(UInt32.self))
-    let span = try read(count)
+  fileprivate mutating func read<Value: LogValue>() throws(ParseError) -> Value {
+    try Value(parsing: &self)
+  }
+}
+
+extension [UInt8] {
+  fileprivate mutating func write<each Value: LogValue>(_ values: repeat each Value) {
+    repeat (each values).append(to: &self)
+  }
+}
+
+extension LogValue where Self: FixedWidthInteger & BitwiseCopyable {
+  fileprivate init(parsing cursor: inout ByteCursor) throws(ParseError) {
+    self = try cursor.readLittleEndian(Self.self)
+  }
+
+  fileprivate func append(to bytes: inout [UInt8]) {
+    unsafe withUnsafeBytes(of: littleEndian) { unsafe bytes.append(contentsOf: $0) }
+  }
+}
+
+extension UInt8: LogValue {}
+extension UInt32: LogValue {}
+extension UInt64: LogValue {}
+extension Int64: LogValue {}
+
+extension Double: LogValue {
+  fileprivate init(parsing cursor: inout ByteCursor) throws(ParseError) {
+    self.init(bitPattern: try cursor.read())
+  }
+
+  fileprivate func append(to bytes: inout [UInt8]) { bytes.write(bitPattern) }
+}
+
+extension Bool: LogValue {
+  fileprivate init(parsing cursor: inout ByteCursor) throws(ParseError) {
+    self = try cursor.readUInt8() != 0
+  }
+
+  fileprivate func append(to bytes: inout [UInt8]) { bytes.write(UInt8(self ? 1 : 0)) }
+}
+
+extension Optional: LogValue where Wrapped: LogValue {
+  fileprivate init(parsing cursor: inout ByteCursor) throws(ParseError) {
+    let isPresent: Bool = try cursor.read()
+    self = isPresent ? .some(try cursor.read()) : nil
+  }
+
+  fileprivate func append(to bytes: inout [UInt8]) {
+    bytes.write(self != nil)
+    if let value = self { bytes.write(value) }
+  }
+}
+
+extension [UInt8]: LogValue {
+  fileprivate init(parsing cursor: inout ByteCursor) throws(ParseError) {
+    let count = try cursor.readLittleEndian(UInt32.self)
+    let span = try cursor.read(Int(count))
     // The bytes are copied at once.
-    return unsafe span.withUnsafeBytes { unsafe [UInt8]($0) }
+    self = unsafe span.withUnsafeBytes { unsafe [UInt8]($0) }
   }
 
-  @_lifetime(self: copy self)
-  private mutating func readText() throws(ParseError) -> String {
-    String(decoding: try readField(), as: UTF8.self)
+  fileprivate func append(to bytes: inout [UInt8]) {
+    bytes.write(UInt32(truncatingIfNeeded: count))
+    bytes += self
+  }
+}
+
+extension String: LogValue {
+  fileprivate init(parsing cursor: inout ByteCursor) throws(ParseError) {
+    self.init(decoding: try [UInt8](parsing: &cursor), as: UTF8.self)
   }
 
-  @_lifetime(self: copy self)
-  private mutating func readFlag() throws(ParseError) -> Bool { try readUInt8() != 0 }
+  fileprivate func append(to bytes: inout [UInt8]) { bytes.write(Array(utf8)) }
+}
 
-  @_lifetime(self: copy self)
-  private mutating func readNumber() throws(ParseError) -> Int64 {
-    try readLittleEndian(Int64.self)
+extension Store.Key: LogValue {
+  fileprivate init(parsing cursor: inout ByteCursor) throws(ParseError) {
+    try self.init(service: cursor.read(), group: cursor.read(), identifier: cursor.read())
   }
 
-  @_lifetime(self: copy self)
-  private mutating func readReal() throws(ParseError) -> Double {
-    Double(bitPattern: try readLittleEndian(UInt64.self))
+  fileprivate func append(to bytes: inout [UInt8]) { bytes.write(service, group, identifier) }
+}
+
+extension Store.Registration: LogValue {
+  fileprivate init(parsing cursor: inout ByteCursor) throws(ParseError) {
+    try self.init(key: cursor.read(), definition: cursor.read(), state: cursor.read())
   }
 
-  @_lifetime(self: copy self)
-  private mutating func readKey() throws(ParseError) -> Store.Key {
-    let service = try readText()
-    let group = try readText()
-    return Store.Key(service: service, group: group, identifier: try readText())
+  fileprivate func append(to bytes: inout [UInt8]) { bytes.write(key, definition, state) }
+}
+
+extension StoredEntry.Recipients: LogValue {
+  fileprivate init(parsing cursor: inout ByteCursor) throws(ParseError) {
+    try self.init(service: cursor.read(), group: cursor.read())
   }
 
-  @_lifetime(self: copy self)
-  fileprivate mutating func readChanges() throws(ParseError) -> [Store.Change] {
-    let count = try readLittleEndian(UInt32.self)
-    var changes: [Store.Change] = []
-    for _ in 0..<count { changes.append(try readChange()) }
-    return changes
+  fileprivate func append(to bytes: inout [UInt8]) { bytes.write(service, group) }
+}
+
+extension StoredEntry: LogValue {
+  fileprivate init(parsing cursor: inout ByteCursor) throws(ParseError) {
+    try self.init(
+      id: cursor.read(), time: cursor.read(), kind: cursor.read(), recipients: cursor.read(),
+      region: cursor.read(), beacon: cursor.read(), payload: cursor.read(), dwell: cursor.read())
   }
 
-  @_lifetime(self: copy self)
-  private mutating func readChange() throws(ParseError) -> Store.Change {
-    switch try readUInt8() {
-    case 1:
-      let key = try readKey()
-      let definition = try readField()
-      let state = try readFlag() ? try readField() : nil
-      return .register(Store.Registration(key: key, definition: definition, state: state))
-    case 2: return .remove(try readKey())
-    case 3:
-      let key = try readKey()
-      return .setState(key, try readField())
-    case 4: return .add(try readEntry())
-    case 5: return .setAuthorization(try readFlag() ? try readText() : nil)
-    case 6:
-      let group = try readText()
-      return .settle(group: group, through: try readNumber())
-    case 7:
-      let reader = try readText()
-      return .mark(reader: reader, through: try readNumber())
-    case 8: return .addPresence(try readPresence())
-    case 9:
-      let first = try readNumber()
-      return .addGap(EntryGap(first: first, last: try readNumber()))
-    case 10: return .setGeneration(try readText())
-    default: throw ParseError(.invalid("an unknown kind of change"), at: offset)
+  fileprivate func append(to bytes: inout [UInt8]) {
+    bytes.write(id, time, kind, recipients, region, beacon, payload, dwell)
+  }
+}
+
+extension StoredPresence: LogValue {
+  fileprivate init(parsing cursor: inout ByteCursor) throws(ParseError) {
+    try self.init(
+      beacon: cursor.read(), hour: cursor.read(), seconds: cursor.read(), sightings: cursor.read(),
+      samples: cursor.read(), meanRSSI: cursor.read(), bestRSSI: cursor.read(),
+      isProtected: cursor.read())
+  }
+
+  fileprivate func append(to bytes: inout [UInt8]) {
+    bytes.write(beacon, hour, seconds, sightings, samples, meanRSSI, bestRSSI, isProtected)
+  }
+}
+
+extension Store.Change: LogValue {
+  fileprivate init(parsing cursor: inout ByteCursor) throws(ParseError) {
+    switch try cursor.readUInt8() {
+    case 1: self = try .register(cursor.read())
+    case 2: self = try .remove(cursor.read())
+    case 3: self = try .setState(cursor.read(), cursor.read())
+    case 4: self = try .add(cursor.read())
+    case 5: self = try .setAuthorization(cursor.read())
+    case 6: self = try .settle(group: cursor.read(), through: cursor.read())
+    case 7: self = try .mark(reader: cursor.read(), through: cursor.read())
+    case 8: self = try .addPresence(cursor.read())
+    case 9: self = try .addGap(EntryGap(first: cursor.read(), last: cursor.read()))
+    case 10: self = try .setGeneration(cursor.read())
+    default: throw ParseError(.invalid("an unknown kind of change"), at: cursor.offset)
     }
   }
 
-  @_lifetime(self: copy self)
-  private mutating func readEntry() throws(ParseError) -> StoredEntry {
-    let id = try readNumber()
-    let time = try readNumber()
-    let kind = try readText()
-    var recipients: StoredEntry.Recipients?
-    if try readFlag() {
-      let service = try readText()
-      recipients = StoredEntry.Recipients(service: service, group: try readText())
+  fileprivate func append(to bytes: inout [UInt8]) {
+    switch self {
+    case .register(let registration): bytes.write(UInt8(1), registration)
+    case .remove(let key): bytes.write(UInt8(2), key)
+    case .setState(let key, let state): bytes.write(UInt8(3), key, state)
+    case .add(let entry): bytes.write(UInt8(4), entry)
+    case .setAuthorization(let value): bytes.write(UInt8(5), value)
+    case .settle(let group, let id): bytes.write(UInt8(6), group, id)
+    case .mark(let reader, let id): bytes.write(UInt8(7), reader, id)
+    case .addPresence(let presence): bytes.write(UInt8(8), presence)
+    case .addGap(let gap): bytes.write(UInt8(9), gap.first, gap.last)
+    case .setGeneration(let generation): bytes.write(UInt8(10), generation)
     }
-    let region = try readFlag() ? try readText() : nil
-    let beacon = try readFlag() ? try readText() : nil
-    let payload = try readField()
-    let dwell = try readFlag() ? try readReal() : nil
-    return StoredEntry(
-      id: id, time: time, kind: kind, recipients: recipients, region: region, beacon: beacon,
-      payload: payload, dwell: dwell)
-  }
-
-  @_lifetime(self: copy self)
-  private mutating func readPresence() throws(ParseError) -> StoredPresence {
-    let beacon = try readText()
-    let hour = try readNumber()
-    let seconds = try readReal()
-    let sightings = try readNumber()
-    let samples = try readNumber()
-    let meanRSSI = try readFlag() ? try readReal() : nil
-    let bestRSSI = try readFlag() ? try readNumber() : nil
-    return StoredPresence(
-      beacon: beacon, hour: hour, seconds: seconds, sightings: sightings, samples: samples,
-      meanRSSI: meanRSSI, bestRSSI: bestRSSI, isProtected: try readFlag())
   }
 }
