@@ -98,8 +98,8 @@ struct Batch: Sendable {
     entryBytes = entries.reduce(0) { $0 + $1.payload.count }
   }
 
-  /// Removes the oldest entries beyond the bounds and adds gaps for them. Returns their number.
-  mutating func removeOldest(beyond maximum: Int, bytes: Int) -> Int {
+  /// Removes the oldest entries beyond the bounds and adds gaps for them.
+  mutating func removeOldest(beyond maximum: Int, bytes: Int) {
     var removed = 0
     while removed < entries.count, entries.count - removed > maximum || entryBytes > bytes {
       let entry = entries[removed]
@@ -108,7 +108,6 @@ struct Batch: Sendable {
       removed += 1
     }
     entries.removeFirst(removed)
-    return removed
   }
 
   /// Adds a newer batch, whose changes replace earlier ones of the same key.
@@ -127,14 +126,12 @@ struct Batch: Sendable {
 
 extension Database {
   /// Stores a batch in one transaction, with the sequence number of its latest log record and the
-  /// highest identifiers given and reserved. Returns the numbers of entries beyond
-  /// ``Store/maximumUndelivered`` and of presence records in full hours, which it drops.
+  /// highest identifiers given and reserved. Drops entries beyond ``Store/maximumUndelivered`` and
+  /// presence in full hours.
   func store(
     _ batch: Batch, sequence: Int64, lastID: Int64, reserved: Int64, limits: Store.Limits?
-  ) throws(StorageError) -> (entries: Int, presence: Int) {
-    var dropped = (entries: 0, presence: 0)
+  ) throws(StorageError) {
     try transaction { database throws(StorageError) in
-      dropped = (0, 0)
       let keepsHistory = limits != nil
       try database.store(batch, keepsHistory: keepsHistory)
       let add = try database.prepare(
@@ -149,11 +146,9 @@ extension Database {
           DELETE FROM entry WHERE id <= (SELECT id FROM entry
           ORDER BY id DESC LIMIT 1 OFFSET \(Store.maximumUndelivered))
           """)
-        dropped.entries = database.changes
       }
       if let limits {
-        dropped.presence = try database.add(
-          batch.presence, maximum: limits.maximumBeaconsPerHour)
+        try database.add(batch.presence, maximum: limits.maximumBeaconsPerHour)
       }
       let gap = try database.prepare("INSERT OR REPLACE INTO gap VALUES (?, ?)")
       for one in batch.gaps { try gap.run([.integer(one.first), .integer(one.last)]) }
@@ -165,7 +160,6 @@ extension Database {
       try database.set("last", .integer(lastID))
       try database.set("reserved", .integer(reserved))
     }
-    return dropped
   }
 
   /// Records a clean end: no entry up to the highest identifier that was given is missing.
@@ -208,10 +202,9 @@ extension Database {
     for (reader, id) in batch.marks { try mark.run([.text(reader), .integer(id)]) }
   }
 
-  /// Adds presence. Returns the number of records dropped because their hour was full.
-  private func add(_ presence: [StoredPresence], maximum: Int) throws(StorageError) -> Int {
-    var dropped = 0
-    guard !presence.isEmpty else { return dropped }
+  /// Adds presence. Drops records of new beacons where their hour is full.
+  private func add(_ presence: [StoredPresence], maximum: Int) throws(StorageError) {
+    guard !presence.isEmpty else { return }
     let find = try prepare("SELECT 1 FROM presence WHERE hour = ? AND beacon = ?")
     let count = try prepare("SELECT count(*) FROM presence WHERE hour = ?")
     let add = try prepare(
@@ -236,7 +229,6 @@ extension Database {
         let room = one.isProtected ? maximum.multipliedReportingOverflow(by: 2).0 : maximum
         guard let found, found < room else {
           beacons[one.hour] = found
-          dropped += 1
           continue
         }
         beacons[one.hour] = found + 1
@@ -249,7 +241,6 @@ extension Database {
           one.bestRSSI.map { .integer($0) } ?? .bytes(nil),
         ])
     }
-    return dropped
   }
 }
 

@@ -16,15 +16,14 @@ import SystemPackage
 
   init(_ path: FilePath, for access: Access = .readingAndWriting) throws(StorageError) {
     var opened: OpaquePointer?
-    let rights = access == .readingAndWriting ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY
-    let status: Int32
+    var name = path.string
+    var flags = access == .readingAndWriting ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY
+    flags |= SQLITE_OPEN_NOMUTEX
     if access == .readingWithoutLocks {
-      status = unsafe sqlite3_open_v2(
-        Self.address(path) + "?immutable=1", &opened,
-        rights | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, nil)
-    } else {
-      status = unsafe sqlite3_open_v2(path.string, &opened, rights | SQLITE_OPEN_NOMUTEX, nil)
+      name = Self.address(path) + "?immutable=1"
+      flags |= SQLITE_OPEN_URI
     }
+    let status = unsafe sqlite3_open_v2(name, &opened, flags, nil)
     guard status == SQLITE_OK, let handle = unsafe opened else {
       let error = unsafe Self.error(opened, path)
       unsafe sqlite3_close(opened)
@@ -51,15 +50,6 @@ import SystemPackage
     }
     return address
   }
-
-  func with<Result>(
-    _ body: (borrowing Database) throws(StorageError) -> Result
-  ) throws(StorageError) -> Result { try body(self) }
-
-  var lastRow: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
-
-  /// The number of rows that the last statement changed.
-  var changes: Int { Int(unsafe sqlite3_changes(handle)) }
 
   func execute(_ text: String) throws(StorageError) {
     guard unsafe sqlite3_exec(handle, text, nil, nil, nil) == SQLITE_OK else {

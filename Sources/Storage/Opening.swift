@@ -85,14 +85,8 @@ struct Opening: ~Copyable {
     guard bytes.starts(with: Array("CLmarks1".utf8)) else {
       throw StorageError(file: old.string, problem: .foreign(.unknown))
     }
-    var delivered: Set<Int64> = []
-    for offset in stride(from: 16, to: bytes.count - 7, by: 8) {
-      // The offset is within the array, and the load is checked.
-      delivered.insert(
-        unsafe bytes.withUnsafeBytes {
-          unsafe $0.loadUnaligned(fromByteOffset: offset, as: Int64.self)
-        })
-    }
+    let offsets = stride(from: 16, to: bytes.count, by: 8)
+    let delivered = Set(offsets.compactMap { bytes.number(at: $0) })
     StatePath.remove(old)
     // Each group has settled the entries before its first undelivered one.
     var changes: [Store.Change] = []

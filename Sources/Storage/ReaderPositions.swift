@@ -64,13 +64,7 @@ final class ReaderPositions: Sendable {
       try file.write(block + [UInt8](repeating: 0, count: Self.bytes - block.count), at: 0)
     }
     try file.writeProcess()
-    func number(_ offset: Int) -> Int64 {
-      guard offset + 8 <= bytes.count else { return 0 }
-      // The offset is within the array, and the load is checked.
-      return unsafe bytes.withUnsafeBytes {
-        unsafe $0.loadUnaligned(fromByteOffset: offset, as: Int64.self)
-      }
-    }
+    func number(_ offset: Int) -> Int64 { bytes.number(at: offset) ?? 0 }
     let boot = Self.boot
     end = End(rawValue: number(Self.endOffset)) ?? .unwritten
     isOfEarlierStart = number(Self.bootOffset) != boot
@@ -152,24 +146,13 @@ final class ReaderPositions: Sendable {
   /// Records that the database has all positions.
   func areStored() { state.withLock { $0.failure = nil } }
 
-  /// Returns the FNV-1a hash of a name, which is never 0.
+  /// Returns the hash of a name, which is never 0.
   private static func hash(_ name: String) -> Int64 {
-    let hash = name.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
-      ($0 ^ UInt64($1)) &* 0x100_0000_01B3
-    }
-    return hash == 0 ? 1 : Int64(bitPattern: hash)
+    name.fnv1a == 0 ? 1 : Int64(bitPattern: name.fnv1a)
   }
 
   /// A number that identifies this boot of the machine; 0 if it is unknown.
   private static var boot: Int64 {
-    let path = FilePath("/proc/sys/kernel/random/boot_id")
-    guard let file = try? FileDescriptor.open(path, .readOnly, options: .closeOnExec) else {
-      return 0
-    }
-    defer { try? file.close() }
-    var room = [UInt8](repeating: 0, count: 64)
-    // The array's memory is used only during the call.
-    let count = unsafe room.withUnsafeMutableBytes { (try? unsafe file.read(into: $0)) ?? 0 }
-    return hash(String(decoding: room.prefix(count), as: UTF8.self))
+    FilePath("/proc/sys/kernel/random/boot_id").firstText.map(hash) ?? 0
   }
 }

@@ -89,11 +89,7 @@ struct StateFile: ~Copyable {
 
   /// The process that has written its identifier; `nil` if none has.
   private var holder: Int32? {
-    let bytes = (try? read(16)) ?? []
-    // The load is checked.
-    let number = unsafe bytes.withUnsafeBytes {
-      unsafe $0.count == 16 ? $0.loadUnaligned(fromByteOffset: 8, as: Int64.self) : 0
-    }
+    let number = (try? read(16))?.number(at: 8) ?? 0
     return Int32(exactly: number).flatMap { $0 > 0 ? $0 : nil }
   }
 
@@ -108,19 +104,21 @@ struct StateFile: ~Copyable {
 
   private func inUse(_ database: FilePath) -> StorageError {
     let process = holder
-    var name = ""
-    if let process,
-      let file = try? FileDescriptor.open(
-        FilePath("/proc/\(process)/comm"), .readOnly, options: .closeOnExec)
-    {
-      var room = [UInt8](repeating: 0, count: 32)
-      // The array's memory is used only during the call.
-      let count = unsafe room.withUnsafeMutableBytes { (try? unsafe file.read(into: $0)) ?? 0 }
-      name = String(decoding: room.prefix(count).prefix { $0 != 10 }, as: UTF8.self)
-      try? file.close()
-    }
+    let text = process.flatMap { FilePath("/proc/\($0)/comm").firstText } ?? ""
+    let name = String(text.prefix { !$0.isNewline })
     return StorageError(
       file: database.string,
       problem: .inUse(process: process, name: name.isEmpty ? nil : name))
+  }
+}
+
+extension [UInt8] {
+  /// Returns the number at an offset, in the processor's byte order; `nil` beyond the end.
+  func number(at offset: Int) -> Int64? {
+    guard offset >= 0, offset + 8 <= count else { return nil }
+    // The offset is within the array, and the load is checked.
+    return unsafe withUnsafeBytes {
+      unsafe $0.loadUnaligned(fromByteOffset: offset, as: Int64.self)
+    }
   }
 }

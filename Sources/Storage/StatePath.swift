@@ -19,10 +19,10 @@ package enum StatePath {
   }
 
   /// Returns the history's file, which may not exist: `history.sqlite` in systemd's
-  /// `STATE_DIRECTORY`, else in `/var/lib/beaconscan` if this user has access to a file there, else
-  /// in `beaconscan` in the user's state directory.
+  /// `STATE_DIRECTORY`, else in `/var/lib/beaconscan` if this user can read a file there, else in
+  /// `beaconscan` in the user's state directory.
   package static func history(
-    forWriting isForWriting: Bool, system: FilePath = "/var/lib/beaconscan",
+    system: FilePath = "/var/lib/beaconscan",
     variable: (String) -> String? = environmentVariable
   ) throws(StorageError) -> FilePath {
     let name = "history.sqlite"
@@ -33,9 +33,9 @@ package enum StatePath {
       return FilePath(String(first)).appending(name)
     }
     let shared = system.appending(name)
-    switch access(shared, isForWriting ? R_OK | W_OK : R_OK) {
+    switch access(shared, R_OK) {
     case nil: return shared
-    case .permissionDenied? where !isForWriting:
+    case .permissionDenied?:
       // The unreadable file is returned if there is no other, so that an error names it.
       guard let own = try? home("the history", variable).appending("beaconscan").appending(name),
         exists(own)
@@ -98,11 +98,9 @@ package enum StatePath {
       }
     }
     guard name.utf8.count > longestName else { return name }
-    // An FNV-1a hash distinguishes long identifiers.
-    let hash = application.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
-      ($0 ^ UInt64($1)) &* 0x100_0000_01B3
-    }
-    return name.prefix(longestName - 17) + "%" + String(hash, radix: 16, uppercase: true)
+    // The hash distinguishes long identifiers.
+    let hash = String(application.fnv1a, radix: 16, uppercase: true)
+    return name.prefix(longestName - 17) + "%" + hash
   }
 
   /// Returns a file's absolute path without symbolic links, valid in any working directory.
@@ -185,4 +183,24 @@ package enum StatePath {
 extension FilePath {
   /// Returns the file whose name is this one with a suffix.
   func beside(_ suffix: String) -> FilePath { FilePath(string + suffix) }
+
+  /// The first 64 bytes of a file, as text; `nil` if it cannot be read.
+  var firstText: String? {
+    guard let file = try? FileDescriptor.open(self, .readOnly, options: .closeOnExec) else {
+      return nil
+    }
+    defer { try? file.close() }
+    var room = [UInt8](repeating: 0, count: 64)
+    // The array's memory is used only during the call.
+    guard let count = unsafe room.withUnsafeMutableBytes({ try? unsafe file.read(into: $0) })
+    else { return nil }
+    return String(decoding: room.prefix(count), as: UTF8.self)
+  }
+}
+
+extension String {
+  /// The FNV-1a hash, which is stored in files.
+  var fnv1a: UInt64 {
+    utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+  }
 }

@@ -27,7 +27,6 @@ package struct StorageError: Error, Hashable, Sendable {
     case closed
     /// The history's log cannot be read in a directory that cannot be written.
     case unreadableLog
-    case onlyReading
   }
 
   /// The kind of file found in place of a database.
@@ -108,7 +107,6 @@ extension StorageError: CustomStringConvertible {
     case .unreadableLog:
       "\(file)-wal: this log has entries that cannot be read in a directory that cannot be written; "
         + "copy it and \(file) to one that can, and name the copy"
-    case .onlyReading: "\(file): the history was opened for reading; open it for writing"
     }
   }
 

@@ -106,16 +106,6 @@ package final class Store: Sendable {
     }
   }
 
-  package struct Trimmed: Hashable, Sendable {
-    package var entries = 0
-    package var presence = 0
-
-    package init(entries: Int = 0, presence: Int = 0) {
-      self.entries = entries
-      self.presence = presence
-    }
-  }
-
   package enum Change: Sendable {
     /// Stores a registration in place of one with its key, whose entries stay.
     case register(Registration)
@@ -155,8 +145,6 @@ package final class Store: Sendable {
     var isClosed = false
     var marksWaiting = 0
     var transactions = 0
-    var dropped = 0
-    var droppedPresence = 0
     /// The gaps, in ascending order. The oldest ones beyond ``maximumGaps`` are merged.
     var gaps: [EntryGap] = []
     /// The entries that the log had on opening, until ``takeRecovered()``.
@@ -356,9 +344,8 @@ package final class Store: Sendable {
       }
       let isWritten = accepted.isEmpty || append(accepted, &state)
       for change in accepted { state.add(change) }
-      let dropped = state.queue.removeOldest(
+      state.queue.removeOldest(
         beyond: Self.maximumWaitingEntries, bytes: Self.maximumWaitingBytes)
-      state.dropped += dropped
       state.noteGaps()
       if let completion { state.queue.completions.append { completion($0 ?? refusal) } }
       schedule(&state)
@@ -458,12 +445,6 @@ package final class Store: Sendable {
 
   package var transactions: Int { state.withLock { $0.transactions } }
 
-  /// The number of entries removed because too many waited for a client or for the disk.
-  package var droppedEntries: Int { state.withLock { $0.dropped } }
-
-  /// The number of presence records dropped because their hour was full.
-  package var droppedPresence: Int { state.withLock { $0.droppedPresence } }
-
   /// The highest identifier whose entry is lost; 0 if there is none.
   package var lostThrough: Int64 { state.withLock { $0.gaps.last?.last ?? 0 } }
 
@@ -509,17 +490,16 @@ package final class Store: Sendable {
       state.marksWaiting = 0
       defer {
         state.queue = Batch(keepsHistory: limits != nil)
-        (state.isStoringUnwritten, state.hasUnwritten) = (state.hasUnwritten, false)
+        state.isStoringUnwritten = state.hasUnwritten
+        state.hasUnwritten = false
       }
       return (state.queue, state.log?.begin(), state.hasUnwritten)
     }
     batch.removeSettled()
     var failure: StorageError?
     do throws(StorageError) {
-      let dropped = try store(batch, sequence: sequence)
+      try store(batch, sequence: sequence)
       state.withLock { state in
-        state.dropped += dropped.entries
-        state.droppedPresence += dropped.presence
         if !batch.isEmpty { state.transactions += 1 }
         state.failure = nil
         state.positions?.areStored()
@@ -560,15 +540,13 @@ package final class Store: Sendable {
   }
 
   /// Stores a batch. Creates the database if it is missing or damaged.
-  private func store(
-    _ batch: Batch, sequence: Int64?
-  ) throws(StorageError) -> (entries: Int, presence: Int) {
+  private func store(_ batch: Batch, sequence: Int64?) throws(StorageError) {
     try database.withLock { database throws(StorageError) in
       if database == nil { database = try makeDatabase() }
       guard !batch.isEmpty || reserved.load(ordering: .relaxed) - lastID < Self.reservation / 2
-      else { return (0, 0) }
+      else { return }
       do throws(StorageError) {
-        return try store(batch, sequence: sequence, in: database)
+        try store(batch, sequence: sequence, in: database)
       } catch {
         guard let message = try damage(error, database) else { throw error }
         // The new database has only the registrations of later changes.
@@ -580,21 +558,21 @@ package final class Store: Sendable {
         state.withLock { $0.warnings.append(Opening.warning(file, aside, message)) }
         database = try Opening.create(file, schema, generation: generation)
         isMade.store(true, ordering: .releasing)
-        return try store(batch, sequence: sequence, in: database)
+        try store(batch, sequence: sequence, in: database)
       }
     }
   }
 
   private func store(
     _ batch: Batch, sequence: Int64?, in database: borrowing Database?
-  ) throws(StorageError) -> (entries: Int, presence: Int) {
+  ) throws(StorageError) {
     let last = lastID
     if reserved.load(ordering: .relaxed) - last < Self.reservation / 2 {
       reserved.store(last + Self.reservation, ordering: .relaxed)
     }
-    return try database?.store(
+    try database?.store(
       batch, sequence: sequence ?? 0, lastID: last, reserved: reserved.load(ordering: .relaxed),
-      limits: limits) ?? (0, 0)
+      limits: limits)
   }
 
   /// Returns a description of the damage, if the error reports damage.
@@ -636,25 +614,13 @@ package final class Store: Sendable {
     let hour = batch.presence.last.map { $0.hour.multipliedReportingOverflow(by: 3_600_000_000).0 }
     let now = max(batch.entries.last?.time ?? .min, hour ?? .min)
     let isDue = state.withLock { state in
-      state.trimmed.map { now < $0 || now - $0 >= Self.trimInterval } ?? true
+      state.trimmed.map { now < $0 || now &- $0 >= Self.trimInterval } ?? true
     }
     database.withLock { database in
       if isDue, (try? database?.trimAge(limits, now)) != nil {
         state.withLock { $0.trimmed = now }
       }
       _ = try? database?.trimSize(limits)
-    }
-  }
-
-  /// Stores what waits, then removes the records beyond the bounds. `now` is in microseconds.
-  package func trim(now: Int64) throws(StorageError) -> Trimmed {
-    guard let limits else { return Trimmed() }
-    flush()
-    return try database.withLock { database throws(StorageError) in
-      let old = try database?.trimAge(limits, now) ?? Trimmed()
-      let many = try database?.trimSize(limits) ?? Trimmed()
-      return Trimmed(
-        entries: old.entries + many.entries, presence: old.presence + many.presence)
     }
   }
 }

@@ -16,15 +16,13 @@ package final class StoreReader: Sendable {
   package init(_ path: String) throws(StorageError) {
     let file = try StatePath.resolve(FilePath(path))
     // SQLite would wait for the other end of a pipe.
+    let type: FileType
     do {
-      guard try file.stat().type == .regular else {
-        throw StorageError(file: file.string, problem: .notAFile)
-      }
-    } catch let error as StorageError {
-      throw error
+      type = try file.stat().type
     } catch {
       throw .failed("open", file, error)
     }
+    guard type == .regular else { throw StorageError(file: file.string, problem: .notAFile) }
     self.path = file.string
     database = Mutex(try Schema.read(file))
   }
@@ -66,14 +64,6 @@ package final class StoreReader: Sendable {
     get throws(StorageError) { Int(try integer("SELECT count(*) FROM entry")) }
   }
 
-  /// The lowest identifier of a stored entry; `nil` if there is none.
-  package var firstID: Int64? {
-    get throws(StorageError) {
-      let first = try integer("SELECT ifnull(min(id), 0) FROM entry")
-      return first > 0 ? first : nil
-    }
-  }
-
   /// The highest identifier of a stored entry; 0 if there is none.
   package var lastID: Int64 {
     get throws(StorageError) { try integer("SELECT ifnull(max(id), 0) FROM entry") }
@@ -84,12 +74,6 @@ package final class StoreReader: Sendable {
     get throws(StorageError) {
       try integer("SELECT ifnull(max(value), 0) FROM setting WHERE name = 'trimmed'")
     }
-  }
-
-  /// Returns whether an entry after the first identifier, through the last one, is lost.
-  package func hasGap(after id: Int64, through last: Int64) throws(StorageError) -> Bool {
-    try integer(
-      "SELECT EXISTS (SELECT 1 FROM gap WHERE last > \(id) AND first <= \(last))") != 0
   }
 
   /// Returns a beacon's presence, or that of all, by hour and beacon: the hours that end after
@@ -109,7 +93,7 @@ package final class StoreReader: Sendable {
   ) throws(StorageError) -> Result {
     try database.withLock { database throws(StorageError) in
       do throws(StorageError) {
-        return try database.with(body)
+        return try body(database)
       } catch {
         throw error.ofRightQuery
       }

@@ -1,24 +1,21 @@
 extension Database {
   /// Removes records older than the maximum age.
-  func trimAge(_ limits: Store.Limits, _ now: Int64) throws(StorageError) -> Store.Trimmed {
+  func trimAge(_ limits: Store.Limits, _ now: Int64) throws(StorageError) {
     let (oldest, overflow) = now.subtractingReportingOverflow(limits.maximumAge * 1_000_000)
-    guard !overflow else { return Store.Trimmed() }
-    var trimmed = Store.Trimmed()
+    guard !overflow else { return }
     try transaction { database throws(StorageError) in
       // Entries with time 0 must still be delivered.
-      trimmed.entries = try database.removeEntries("time < \(oldest) AND time > 0")
+      try database.removeEntries("time < \(oldest) AND time > 0")
       try database.execute("DELETE FROM presence WHERE hour < \(HistoryHour.containing(oldest))")
-      trimmed.presence = database.changes
     }
     // SQLite reuses free pages. If they are more than half of the file, most are returned.
     let pages = try integer("PRAGMA page_count")
     let free = try integer("PRAGMA freelist_count")
     if free > 64, free > pages / 2 { try execute("PRAGMA incremental_vacuum(\(free - free / 8))") }
-    return trimmed
   }
 
-  /// Removes the entries that match, records the highest identifier, and returns their number.
-  private func removeEntries(_ condition: String) throws(StorageError) -> Int {
+  /// Removes the entries that match, and records the highest identifier.
+  private func removeEntries(_ condition: String) throws(StorageError) {
     try execute(
       """
       INSERT OR REPLACE INTO setting SELECT 'trimmed', max(
@@ -26,14 +23,12 @@ extension Database {
         ifnull((SELECT value FROM setting WHERE name = 'trimmed'), 0));
       DELETE FROM entry WHERE \(condition)
       """)
-    return changes
   }
 
   /// If the database exceeds its maximum size, removes the oldest records until a tenth is free.
-  func trimSize(_ limits: Store.Limits) throws(StorageError) -> Store.Trimmed {
-    var trimmed = Store.Trimmed()
+  func trimSize(_ limits: Store.Limits) throws(StorageError) {
     let maximum = limits.maximumBytes / max(512, try integer("PRAGMA page_size"))
-    guard try integer("PRAGMA page_count") > maximum else { return trimmed }
+    guard try integer("PRAGMA page_count") > maximum else { return }
     func used() throws(StorageError) -> Int64 {
       try integer("PRAGMA page_count") - integer("PRAGMA freelist_count")
     }
@@ -45,17 +40,14 @@ extension Database {
         // Strangers' beacons must not take the room of the events.
         let bytes = try integer("SELECT ifnull(sum(length(beacon) + 48), 0) FROM presence")
         if presence > 0, bytes > limits.maximumBytes / 2 || entries == 0 {
-          try transaction { database throws(StorageError) in
-            try database.execute(
-              """
-              DELETE FROM presence WHERE hour <=
-              (SELECT hour FROM presence ORDER BY hour LIMIT 1 OFFSET \(presence / 16))
-              """)
-            trimmed.presence += database.changes
-          }
+          try execute(
+            """
+            DELETE FROM presence WHERE hour <=
+            (SELECT hour FROM presence ORDER BY hour LIMIT 1 OFFSET \(presence / 16))
+            """)
         } else {
           try transaction { database throws(StorageError) in
-            trimmed.entries += try database.removeEntries(
+            try database.removeEntries(
               "id <= (SELECT id FROM entry ORDER BY id LIMIT 1 OFFSET \(entries / 16))")
           }
         }
@@ -63,6 +55,5 @@ extension Database {
     }
     let pages = try integer("PRAGMA page_count")
     if pages > maximum { try execute("PRAGMA incremental_vacuum(\(pages - maximum))") }
-    return trimmed
   }
 }

@@ -114,7 +114,7 @@ import Testing
         gone.allSatisfy { stored[$0.token] == nil }, "\(place): one is missing amid others")
       missing += gone.count
       if [.powerCut, .full].contains(fault), generation == store.generation {
-        let isStated = try gone.allSatisfy { try reader.hasGap(after: $0.id - 1, through: $0.id) }
+        let isStated = gone.allSatisfy { store.firstGap(after: $0.id - 1) == $0.id }
         #expect(isStated, "\(place): what is missing is no gap")
       }
       if fault != .powerCut {

@@ -108,12 +108,11 @@ private func size(_ path: String) throws -> Int64 { try FilePath(path).stat().si
       presence("a", hour, 60, rssi: -70), presence("b", hour, 60, rssi: nil),
       presence("c", hour, 60, rssi: -60), presence("c", hour + 1, 60, rssi: -60),
     ]
-    #expect(try store.addPresence(added) == 1)
-    #expect(try store.addPresence([presence("a", hour, 4000, rssi: -50)]) == 0)
+    try store.addPresence(added)
+    try store.addPresence([presence("a", hour, 4000, rssi: -50)])
     // A beacon that counts has room where others have none, up to a bound.
     let more = ["d", "e", "f"].map { presence($0, hour, 1, rssi: nil) }
-    #expect(try store.addPresence(more, isProtected: true) == 1)
-    #expect(store.droppedPresence == 2)
+    try store.addPresence(more, isProtected: true)
     var a = presence("a", hour, 3600, rssi: -60)
     (a.sightings, a.samples, a.bestRSSI) = (20, 16, -50)
     #expect(
@@ -139,16 +138,23 @@ private func size(_ path: String) throws -> Int64 { try FilePath(path).stat().si
     try store.append((1...20).map { entry($0) })
     // The latest time that was stored counts.
     #expect(try store.firstID == 10 && store.presence().count == 2)
-    #expect(try store.trim(now: start + 15 * second) == Store.Trimmed(entries: 0, presence: 0))
-    #expect(
-      try store.trim(now: start + 7300 * second) == Store.Trimmed(entries: 11, presence: 0))
-    #expect(try store.firstID == nil && store.lastID == 20)
-    // Identifiers are not used again.
-    #expect(try store.append([entry(1)]) == [21])
     // An append removes what is too old, at once after a start and then every ten minutes.
+    try store.append([entry(40)])
+    #expect(try store.firstID == 10)
     try store.append([entry(8000)])
     #expect(try store.entries().map(\.id) == [22])
-    for now in [Int64.min, .max] { _ = try store.trim(now: now) }
+    store.close()
+    let database = try Database(FilePath(scratch["h"]))
+    func ids() throws -> [Int64] { try StoreReader(scratch["h"]).entries().map(\.id) }
+    let limits = Store.Limits(maximumAge: 10)
+    for now in [Int64.min, start + 8005 * second] {
+      try database.trimAge(limits, now)
+      #expect(try ids() == [22])
+    }
+    try database.trimAge(limits, .max)
+    #expect(try ids() == [])
+    // Identifiers are not used again.
+    #expect(try Store(path: scratch["h"]).append([entry(1)]) == [23])
   }
 
   @Test func theFileDoesNotGrowBeyondItsBound() throws {
@@ -216,9 +222,8 @@ private func size(_ path: String) throws -> Int64 { try FilePath(path).stat().si
     // Its identifier is a gap, and the others are stored.
     #expect(try store.entries().map(\.id) == [1, 3, 4, 6])
     #expect(store.lostThrough == 5)
-    let reader = try #require(try store.reader())
-    #expect(try reader.hasGap(after: 1, through: 3) && reader.hasGap(after: 4, through: 9))
-    #expect(try !reader.hasGap(after: 2, through: 4) && !reader.hasGap(after: 5, through: 9))
+    #expect(store.firstGap(after: 1) == 2 && store.firstGap(after: 2) == 5)
+    #expect(store.firstGap(after: 4) == 5 && store.firstGap(after: 5) == nil)
   }
 
   // MARK: - Readers
@@ -275,8 +280,8 @@ private func size(_ path: String) throws -> Int64 { try FilePath(path).stat().si
   @Test func theDefaultFileIsTheServices() throws {
     let scratch = try Scratch()
     let variables = ["HOME": scratch["home"], "XDG_STATE_HOME": scratch["state"]]
-    func file(_ more: [String: String] = [:], writing: Bool = false) throws -> String {
-      try StatePath.history(forWriting: writing, system: FilePath(scratch["lib"])) {
+    func file(_ more: [String: String] = [:]) throws -> String {
+      try StatePath.history(system: FilePath(scratch["lib"])) {
         variables.merging(more) { $1 }[$0]
       }.string
     }
@@ -285,16 +290,13 @@ private func size(_ path: String) throws -> Int64 { try FilePath(path).stat().si
       try file(["XDG_STATE_HOME": "state"])
         == scratch["home/.local/state/beaconscan/history.sqlite"])
     #expect(
-      try file(["STATE_DIRECTORY": "/var/lib/a:/var/lib/b"], writing: true)
-        == "/var/lib/a/history.sqlite")
+      try file(["STATE_DIRECTORY": "/var/lib/a:/var/lib/b"]) == "/var/lib/a/history.sqlite")
     try scratch.makeFolder("lib")
     #expect(try file() == scratch["state/beaconscan/history.sqlite"])
     try scratch.write([], "lib/history.sqlite")
-    for writing in [false, true] {
-      #expect(try file(writing: writing) == scratch["lib/history.sqlite"])
-    }
+    #expect(try file() == scratch["lib/history.sqlite"])
     #expect(throws: StorageError.self) {
-      try StatePath.history(forWriting: true, system: "/nowhere") { _ in nil }
+      try StatePath.history(system: "/nowhere") { _ in nil }
     }
   }
 
@@ -330,7 +332,8 @@ private func size(_ path: String) throws -> Int64 { try FilePath(path).stat().si
     let ids = try again.append(new)
     // What cannot be read is refused.
     if let found = try? again.entries(.init(after: ids[0] - 1)) { #expect(found.map(\.id) == ids) }
-    _ = try? again.trim(now: start + 100_000_000 * second)
+    // The entry makes all others too old.
+    _ = try? again.append([entry(100_000_000)])
     let isAside = scratch.names.contains("h.damaged-1")
     #expect(again.warnings.count == (isAside ? 1 : 0))
     if let warning = again.warnings.first {
@@ -420,19 +423,15 @@ extension Store {
     return new.map(\.id)
   }
 
-  /// Stores presence, and returns how much there was no room for.
-  @discardableResult
   fileprivate func addPresence(
     _ presence: [StoredPresence], isProtected: Bool = false
-  ) throws(StorageError) -> Int {
-    let before = droppedPresence
+  ) throws(StorageError) {
     try writeAndWait(
       presence.map { one in
         var one = one
         one.isProtected = isProtected
         return .addPresence(one)
       })
-    return droppedPresence - before
   }
 
   fileprivate func entries(_ query: EntryQuery = EntryQuery()) throws -> [StoredEntry] {
@@ -450,5 +449,5 @@ extension Store {
     try reader()?.presence(since: since, until: until, beacon: beacon) ?? []
   }
 
-  fileprivate var firstID: Int64? { get throws { try reader()?.firstID } }
+  fileprivate var firstID: Int64? { get throws { try entries(EntryQuery(limit: 1)).first?.id } }
 }

@@ -28,7 +28,7 @@ struct History {
   init(path: String?) throws {
     let file: String
     do throws(StorageError) {
-      if let path { file = path } else { file = try StatePath.history(forWriting: false).string }
+      if let path { file = path } else { file = try StatePath.history().string }
     } catch {
       throw CommandError(.usage, "\(error)")
     }
