@@ -32,9 +32,7 @@ public struct BeaconClient: Sendable {
 
   /// Starts to report the beacons of a request, once in each ranging interval.
   public func startRanging(_ request: RangingRequest) throws(BeaconServiceError) {
-    try service.check()
-    changeNeeds { $0.ranged.insert(request) }
-    try service.checkPermission()
+    try start { $0.ranged.insert(request) }
   }
 
   /// Stops reporting the beacons of a request.
@@ -47,16 +45,20 @@ public struct BeaconClient: Sendable {
 
   /// Starts to report every sighting.
   public func startSightings() throws(BeaconServiceError) {
-    try service.check()
-    changeNeeds { $0.areSightingsWanted = true }
-    try service.checkPermission()
+    try start { $0.areSightingsWanted = true }
   }
 
   /// Stops reporting sightings.
   public func stopSightings() { changeNeeds { $0.areSightingsWanted = false } }
 
+  private func start(_ change: (inout BeaconMachine.Needs) -> Void) throws(BeaconServiceError) {
+    try service.check()
+    changeNeeds(change)
+    try service.checkPermission()
+  }
+
   private func changeNeeds(_ change: (inout BeaconMachine.Needs) -> Void) {
-    _ = host.update(for: client) { machine, _ in
+    host.update(for: client) { machine, _ in
       machine.setNeeds(of: client.identifier, change)
     }
   }
@@ -71,22 +73,20 @@ public struct BeaconClient: Sendable {
   ) throws(BeaconServiceError) {
     service.manager.restore()
     try service.check(region.identifier)
-    let failure = host.update(for: client) { machine, output -> RegionError? in
-      do throws(RegionError) {
+    do throws(RegionError) {
+      try host.update(for: client) { machine, output throws(RegionError) in
         try machine.register(
           region, in: client.group, assuming: state, for: client.identifier, into: &output)
-        return nil
-      } catch {
-        return error
       }
+    } catch {
+      throw .region(region.identifier, error)
     }
-    if let failure = failure ?? nil { throw .region(region.identifier, failure) }
   }
 
   /// Stops monitoring a region, for all clients of the group.
   public func unregister(_ identifier: String) {
     service.manager.restore()
-    _ = host.update(for: client) { machine, output in
+    host.update(for: client) { machine, output in
       machine.unregister(identifier, in: client.group, into: &output)
     }
   }
@@ -106,7 +106,7 @@ public struct BeaconClient: Sendable {
   /// ``BeaconEvent/regionState(_:_:)`` or the region's next event.
   public func requestState(of region: BeaconRegion) {
     let isAvailable = host.availability == .available
-    _ = host.update(for: client) { machine, output in
+    host.update(for: client) { machine, output in
       machine.requestState(
         of: region, in: client.group, for: client.identifier, isAvailable: isAvailable,
         into: &output)
@@ -115,7 +115,7 @@ public struct BeaconClient: Sendable {
 
   /// Reports the latest state of each adapter to the client, as events.
   public func reportReceiverStates() {
-    _ = host.update(for: client) { machine, output in
+    host.update(for: client) { machine, output in
       // A client that does not receive yet starts here, so it neither misses nor repeats a change.
       client.beginReceiving()
       machine.reportReceivers(to: client.identifier, into: &output)

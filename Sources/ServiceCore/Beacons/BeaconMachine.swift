@@ -89,9 +89,7 @@ struct BeaconMachine: Service {
     }
   }
 
-  mutating func process(
-    _ input: inout ServiceInput<Self>, into output: inout ServiceOutput<Self>
-  ) -> Bool {
+  mutating func process(_ input: inout ServiceInput<Self>, into output: inout Output) -> Bool {
     let progress = input.progress
     wallClockOffset = progress.wallClockOffset
     // A recording has everything that was received, whatever the demand.
@@ -128,7 +126,7 @@ struct BeaconMachine: Service {
 
   var hasToldFault: Bool { receivers.areFaults }
 
-  mutating func recovered(_ name: String, into output: inout ServiceOutput<Self>) {
+  mutating func recovered(_ name: String, into output: inout Output) {
     guard let last = receivers.latest.last else { return }
     // The adapter's next report follows the moment that was reached.
     let change = ScannerHealth(
@@ -138,9 +136,7 @@ struct BeaconMachine: Service {
     output.deliverToAll(.health(change, at: .now))
   }
 
-  mutating func end(
-    _ sentence: String, isFailure: Bool, into output: inout ServiceOutput<Self>
-  ) {
+  mutating func end(_ sentence: String, isFailure: Bool, into output: inout Output) {
     engine.finish()
     deliverNews(into: &output)
     hasEnded = true
@@ -148,9 +144,7 @@ struct BeaconMachine: Service {
     output.deliverToAll(.ended(sentence, isFailure: isFailure))
   }
 
-  mutating func setAuthorization(
-    _ status: AuthorizationStatus, into output: inout ServiceOutput<Self>
-  ) {
+  mutating func setAuthorization(_ status: AuthorizationStatus, into output: inout Output) {
     let wasAuthorized = self.status.isAuthorized
     self.status = status
     guard !status.isAuthorized else { return }
@@ -191,7 +185,7 @@ struct BeaconMachine: Service {
   /// Monitors a region, with the state that it has if its beacons and rules are the same.
   mutating func register(
     _ region: BeaconRegion, in group: ClientGroup, assuming assumed: RegionState?,
-    for client: ClientIdentifier, into output: inout ServiceOutput<Self>
+    for client: ClientIdentifier, into output: inout Output
   ) throws(RegionError) {
     let key = Key(group: group, identifier: region.identifier)
     let monitored = monitored(region, as: key.name)
@@ -217,9 +211,7 @@ struct BeaconMachine: Service {
     state?.beacons(of: constraint) { $0.exitTimeout ?? 0 } ?? [:]
   }
 
-  mutating func unregister(
-    _ identifier: String, in group: ClientGroup, into output: inout ServiceOutput<Self>
-  ) {
+  mutating func unregister(_ identifier: String, in group: ClientGroup, into output: inout Output) {
     let key = Key(group: group, identifier: identifier)
     guard let entry = regions.removeValue(forKey: key) else { return }
     engine.monitor.remove(key.name)
@@ -250,7 +242,7 @@ struct BeaconMachine: Service {
   /// Determines the state of a region, registered or not, and reports it to the client.
   mutating func requestState(
     of region: BeaconRegion, in group: ClientGroup, for client: ClientIdentifier,
-    isAvailable: Bool, into output: inout ServiceOutput<Self>
+    isAvailable: Bool, into output: inout Output
   ) {
     guard isAvailable, status.isAuthorized, !hasEnded, receivers.fault == nil else {
       return output.deliver(.regionState(region, .unknown), to: client)
@@ -279,7 +271,7 @@ struct BeaconMachine: Service {
   }
 
   /// Answers the requests that cannot be answered any more with an unknown state.
-  private mutating func giveUpQuestions(into output: inout ServiceOutput<Self>) {
+  private mutating func giveUpQuestions(into output: inout Output) {
     for (name, owner) in owners {
       guard case .question(let client, let region) = owner else { continue }
       engine.monitor.remove(name)
@@ -318,16 +310,14 @@ struct BeaconMachine: Service {
 
   // MARK: Events
 
-  private func deliver(
-    _ sightings: ArraySlice<Sighting>, into output: inout ServiceOutput<Self>
-  ) {
+  private func deliver(_ sightings: ArraySlice<Sighting>, into output: inout Output) {
     guard !sightings.isEmpty else { return }
     for (client, needs) in needs where needs.areSightingsWanted {
       output.deliver(.sightings(Array(sightings)), to: client)
     }
   }
 
-  private mutating func deliverNews(into output: inout ServiceOutput<Self>) {
+  private mutating func deliverNews(into output: inout Output) {
     let news = engine.removeNews()
     for item in news {
       switch item {
@@ -362,7 +352,7 @@ struct BeaconMachine: Service {
   }
 
   private func deliver(
-    _ beacons: [RangedBeacon], at time: MonotonicTime, into output: inout ServiceOutput<Self>
+    _ beacons: [RangedBeacon], at time: MonotonicTime, into output: inout Output
   ) {
     for (client, needs) in needs where !needs.filter.isEmpty {
       let report = RangingReport(
@@ -373,9 +363,7 @@ struct BeaconMachine: Service {
     }
   }
 
-  private mutating func deliver(
-    _ transition: RegionTransition, into output: inout ServiceOutput<Self>
-  ) {
+  private mutating func deliver(_ transition: RegionTransition, into output: inout Output) {
     switch owners[transition.region] {
     case nil: break
     case .question(let client, let region):
@@ -402,7 +390,7 @@ struct BeaconMachine: Service {
     }
   }
 
-  func reportReceivers(to client: ClientIdentifier, into output: inout ServiceOutput<Self>) {
+  func reportReceivers(to client: ClientIdentifier, into output: inout Output) {
     for health in receivers.latest {
       output.deliver(.health(health, at: health.time.wallClockTime(wallClockOffset)), to: client)
     }

@@ -105,24 +105,19 @@ public struct ClientEvents<Event: ServiceEvent>: AsyncSequence, Sendable {
   let isLast: @Sendable (Event) throws -> Bool
 
   /// Creates an iterator. Several iterators share the events of a client.
-  public func makeAsyncIterator() -> Iterator { Iterator(buffer: buffer, isLast: isLast) }
+  public func makeAsyncIterator() -> Iterator { Iterator(events: self) }
 
   /// An iterator over events.
   public struct Iterator: AsyncIteratorProtocol {
-    private let buffer: EventBuffer?
-    private let isLast: @Sendable (Event) throws -> Bool
+    fileprivate let events: ClientEvents
     private let current = Current()
-    private var isOver = false
+    fileprivate var isOver = false
 
     /// The delivery that the client processes. The end of the iteration releases and finishes it.
     private final class Current {
       var delivery: ServiceDelivery?
 
       deinit { delivery?.finish() }
-    }
-
-    init(buffer: EventBuffer?, isLast: @escaping @Sendable (Event) throws -> Bool) {
-      (self.buffer, self.isLast) = (buffer, isLast)
     }
 
     /// Records that the client has processed the latest event, so it is not delivered again.
@@ -140,13 +135,13 @@ public struct ClientEvents<Event: ServiceEvent>: AsyncSequence, Sendable {
         delivery.acknowledge()
         delivery.finish()
       }
-      guard !isOver, let delivery = await buffer?.next(where: { $0 is Event }),
+      guard !isOver, let delivery = await events.buffer?.next(where: { $0 is Event }),
         let event = delivery.event as? Event
       else { return nil }
       current.delivery = delivery
       // An error ends the sequence too.
       isOver = true
-      isOver = try isLast(event)
+      isOver = try events.isLast(event)
       return event
     }
   }

@@ -19,6 +19,8 @@ package protocol Service: Sendable {
   associatedtype Registration: Codable, Sendable
   associatedtype RegistrationState: Codable, Sendable
 
+  typealias Output = ServiceOutput<Self>
+
   /// The name under which registrations are stored, which never changes.
   static var name: String { get }
 
@@ -37,8 +39,7 @@ package protocol Service: Sendable {
 
   /// Processes input until there is something to deliver, because clients may then change their
   /// requests. Counts the processed input, and returns whether all of it is processed.
-  mutating func process(_ input: inout ServiceInput<Self>, into output: inout ServiceOutput<Self>)
-    -> Bool
+  mutating func process(_ input: inout ServiceInput<Self>, into output: inout Output) -> Bool
 
   /// Records that the source rests without demand.
   mutating func rest()
@@ -47,14 +48,12 @@ package protocol Service: Sendable {
   var hasToldFault: Bool { get }
 
   /// Records that a resting source, given by its name for people, is available after a fault.
-  mutating func recovered(_ name: String, into output: inout ServiceOutput<Self>)
+  mutating func recovered(_ name: String, into output: inout Output)
 
   /// Records that the source has ended, and why, for people. A recording ends without a failure.
-  mutating func end(
-    _ sentence: String, isFailure: Bool, into output: inout ServiceOutput<Self>)
+  mutating func end(_ sentence: String, isFailure: Bool, into output: inout Output)
 
-  mutating func setAuthorization(
-    _ status: AuthorizationStatus, into output: inout ServiceOutput<Self>)
+  mutating func setAuthorization(_ status: AuthorizationStatus, into output: inout Output)
 
   mutating func remove(_ client: ClientIdentifier)
 
@@ -66,7 +65,7 @@ extension Service {
   package static func concernsAvailability(_ health: Health) -> Bool { true }
   package var isRefusedBySource: Bool { false }
   package var hasToldFault: Bool { false }
-  package mutating func recovered(_ name: String, into output: inout ServiceOutput<Self>) {}
+  package mutating func recovered(_ name: String, into output: inout Output) {}
 }
 
 /// A service's demand for its source, with a deadline.
@@ -76,7 +75,8 @@ package struct ServiceDemand<Demand: Sendable & Codable>: Sendable, Codable {
   package var deadline: MonotonicTime?
 
   package init(_ demand: Demand, until deadline: MonotonicTime? = nil) {
-    (self.demand, self.deadline) = (demand, deadline)
+    self.demand = demand
+    self.deadline = deadline
   }
 }
 

@@ -6,8 +6,8 @@ import Storage
 import Synchronization
 
 protocol ServiceHosting: AnyObject, Sendable {
-  /// Stops the source for good, then calls a function: at once for a recording, which may wait for a
-  /// client.
+  /// Stops the source for good, then calls a function. A recording is not awaited, because it may
+  /// wait for a client.
   func stop(then done: @escaping @Sendable () -> Void)
   /// Ends a wait of the source. If the host was released, the source then rests.
   func wake()
@@ -159,13 +159,14 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     state.withLock { body(&$0.service) }
   }
 
-  /// Changes clients' requests. The output is soon stored and delivered.
-  package func update<Result: Sendable>(_ body: (inout S, inout ServiceOutput<S>) -> Result)
-    -> Result
-  {
-    let (result, starts) = state.withLock { state in
+  /// Changes clients' requests. The output is soon stored and delivered. A body that throws must
+  /// not have changed anything.
+  package func update<Result: Sendable, Failure>(
+    _ body: (inout S, inout ServiceOutput<S>) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let (result, starts) = try state.withLock { state throws(Failure) in
       var items = ServiceOutput<S>()
-      let result = body(&state.service, &items)
+      let result = try body(&state.service, &items)
       // Under the lock, the output only takes its place.
       enqueue(items)
       return (result, start(&state))
@@ -175,12 +176,14 @@ package final class ServiceHost<S: Service>: ServiceHosting {
   }
 
   /// Changes a client's requests. Returns `nil` if it was removed, because nothing would end them.
-  func update<Result: Sendable>(
-    for client: ServiceClient, _ body: (inout S, inout ServiceOutput<S>) -> Result
-  ) -> Result? {
-    update { service, output in
+  @discardableResult
+  func update<Result: Sendable, Failure>(
+    for client: ServiceClient,
+    _ body: (inout S, inout ServiceOutput<S>) throws(Failure) -> Result
+  ) throws(Failure) -> Result? {
+    try update { service, output throws(Failure) in
       // This is under the lock, which a removal takes after it has set `isRemoved`.
-      client.client.isRemoved ? nil : body(&service, &output)
+      client.client.isRemoved ? nil : try body(&service, &output)
     }
   }
 

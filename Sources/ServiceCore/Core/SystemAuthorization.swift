@@ -37,9 +37,9 @@ public final class SystemAuthorization: AuthorizationProvider {
 
   /// Returns the file's rules: none without a file, `nil` for an invalid one.
   private func rules() -> [String: AuthorizationRule]? {
-    let file = FileManager.default.contents(atPath: path)
-    guard file != nil || !FileManager.default.fileExists(atPath: path) else { return nil }
-    guard let file else { return [:] }
+    guard let file = FileManager.default.contents(atPath: path) else {
+      return FileManager.default.fileExists(atPath: path) ? nil : [:]
+    }
     let names = try? JSONDecoder().decode([String: String].self, from: file)
     let rules = names?.compactMapValues { Self.rules[$0] }
     return rules?.count == names?.count ? rules : nil

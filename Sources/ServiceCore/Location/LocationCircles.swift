@@ -3,7 +3,7 @@ import Scanning
 
 /// The registered circles of all groups, and the circles whose state was requested.
 struct LocationCircles {
-  typealias Output = ServiceOutput<LocationMachine>
+  typealias Output = LocationMachine.Output
 
   private struct Circle {
     var group: ClientGroup
@@ -89,9 +89,7 @@ struct LocationCircles {
     return .circle(state, since: since)
   }
 
-  mutating func unregister(
-    _ identifier: String, in group: ClientGroup, into output: inout Output
-  ) {
+  mutating func unregister(_ identifier: String, in group: ClientGroup, into output: inout Output) {
     let name = Self.name(identifier, group)
     guard let circle = remove(name) else { return }
     endRequests(of: circle, name, into: &output)

@@ -27,7 +27,7 @@ package struct LocationClient: Sendable {
   }
 
   private func update(_ body: (inout LocationMachine, inout Output) -> Void) {
-    _ = host.update(for: client, body)
+    host.update(for: client, body)
   }
 
   // MARK: Locations
@@ -113,16 +113,14 @@ package struct LocationClient: Sendable {
   ) throws(LocationServiceError) {
     service.manager.restore()
     try service.check(circle.region.identifier)
-    let failure = host.update(for: client) { machine, output -> GeofenceError? in
-      do throws(GeofenceError) {
+    do throws(GeofenceError) {
+      try host.update(for: client) { machine, output throws(GeofenceError) in
         try machine.circles.register(
           circle, in: client.group, assuming: state, for: identifier, into: &output)
-        return nil
-      } catch {
-        return error
       }
+    } catch {
+      throw .region(circle.region.identifier, error)
     }
-    if let failure = failure ?? nil { throw .region(circle.region.identifier, failure) }
   }
 
   package func unregister(_ identifier: String) {

@@ -7,7 +7,6 @@ struct LocationMachine: Service {
   typealias Demand = LocationDemand
   typealias Health = LocationHealth
   typealias Event = LocationEvent
-  typealias Output = ServiceOutput<Self>
 
   typealias Registration = LocationRegistration
   typealias RegistrationState = LocationRegistrationState
@@ -184,9 +183,7 @@ struct LocationMachine: Service {
     groups.values.contains { $0.visits != nil } || clients.values.contains(where: \.dependsOnRest)
   }
 
-  mutating func process(
-    _ input: inout ServiceInput<Self>, into output: inout Output
-  ) -> Bool {
+  mutating func process(_ input: inout ServiceInput<Self>, into output: inout Output) -> Bool {
     // Before a recording's first value, its offset is unknown.
     if let reached = input.progress.reached {
       let offset = input.progress.wallClockOffset
@@ -234,9 +231,7 @@ struct LocationMachine: Service {
     modifyClients(into: &output) { $0.refuse(change) }
   }
 
-  private mutating func receive(
-    _ fix: Fix, at now: MonotonicTime, into output: inout Output
-  ) {
+  private mutating func receive(_ fix: Fix, at now: MonotonicTime, into output: inout Output) {
     // An old fix does not advance the time.
     if now.seconds(since: fix.time) <= FixRequest.recent { advance(to: fix.time, into: &output) }
     guard status.isAuthorized else { return }
