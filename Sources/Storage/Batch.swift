@@ -76,10 +76,7 @@ struct Batch: Sendable {
   private mutating func remove(entriesOf key: Store.Key) {
     guard !keepsHistory else { return }
     removed.insert(key)
-    removeEntries { entry in
-      entry.recipients?.service == key.service && entry.recipients?.group == key.group
-        && entry.region == key.identifier
-    }
+    removeEntries { $0.key == key }
   }
 
   private mutating func settle(_ group: String, _ id: Int64) {

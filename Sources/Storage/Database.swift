@@ -58,9 +58,7 @@ import SystemPackage
   }
 
   /// Runs a body in a transaction, which is rolled back if the body throws.
-  func transaction(
-    _ body: (borrowing Database) throws(StorageError) -> Void
-  ) throws(StorageError) {
+  func transaction(_ body: (borrowing Database) throws(StorageError) -> Void) throws(StorageError) {
     try execute("BEGIN IMMEDIATE")
     do throws(StorageError) {
       try body(self)
@@ -160,6 +158,13 @@ import SystemPackage
     case SQLITE_DONE: return false
     default: throw unsafe Database.error(database, path)
     }
+  }
+
+  /// Returns a value of each remaining row.
+  func rows<Value>(_ value: (borrowing Statement) -> Value) throws(StorageError) -> [Value] {
+    var values: [Value] = []
+    while try step() { values.append(value(self)) }
+    return values
   }
 
   func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(handle, column) }

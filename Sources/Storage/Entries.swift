@@ -41,6 +41,12 @@ package struct StoredEntry: Hashable, Sendable {
     self.dwell = dwell
   }
 
+  /// The key of the registration whose clients receive the entry; `nil` where there is none.
+  var key: Store.Key? {
+    guard let recipients, let region else { return nil }
+    return Store.Key(service: recipients.service, group: recipients.group, identifier: region)
+  }
+
   /// The length of the longest bounded part, in bytes.
   var bytes: Int {
     max(
@@ -113,9 +119,7 @@ package struct EntryQuery: Hashable, Sendable {
   }
 
   /// Returns whether an entry matches, regardless of the limit.
-  package func matches(
-    id: Int64, time: Int64, kind: String, region: String?
-  ) -> Bool {
+  package func matches(id: Int64, time: Int64, kind: String, region: String?) -> Bool {
     id > after ?? .min && id <= through ?? .max && time >= since ?? .min && time < until ?? .max
       && (self.region == nil || self.region == region) && (kinds?.contains(kind) ?? true)
   }

@@ -156,10 +156,7 @@ extension Contents {
       registrations.append(registration)
     case .remove(let key):
       registrations.removeAll { $0.key == key }
-      undelivered.removeAll {
-        $0.recipients?.service == key.service && $0.recipients?.group == key.group
-          && $0.region == key.identifier
-      }
+      undelivered.removeAll { $0.key == key }
     case .setState(let key, let state):
       if let index = registrations.firstIndex(where: { $0.key == key }) {
         registrations[index].state = state

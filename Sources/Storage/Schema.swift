@@ -12,10 +12,7 @@ struct Schema {
   /// SQLite does not define how text with NUL characters compares.
   static let steps = [
     """
-    CREATE TABLE registration (
-      service BLOB NOT NULL, "group" BLOB NOT NULL, identifier BLOB NOT NULL,
-      definition BLOB NOT NULL, state BLOB,
-      PRIMARY KEY (service, "group", identifier)) WITHOUT ROWID;
+    \(registration)
     CREATE TABLE event (
       serial INTEGER PRIMARY KEY,
       service BLOB NOT NULL, "group" BLOB NOT NULL, identifier BLOB NOT NULL,
@@ -43,10 +40,7 @@ struct Schema {
   /// The steps that convert a history of a version before 0.2.
   static let historySteps = [
     """
-    CREATE TABLE registration (
-      service BLOB NOT NULL, "group" BLOB NOT NULL, identifier BLOB NOT NULL,
-      definition BLOB NOT NULL, state BLOB,
-      PRIMARY KEY (service, "group", identifier)) WITHOUT ROWID;
+    \(registration)
     ALTER TABLE entry ADD COLUMN service BLOB;
     ALTER TABLE entry ADD COLUMN "group" BLOB;
     INSERT INTO setting VALUES
@@ -54,6 +48,13 @@ struct Schema {
     \(journal)
     """
   ]
+
+  private static let registration = """
+    CREATE TABLE registration (
+      service BLOB NOT NULL, "group" BLOB NOT NULL, identifier BLOB NOT NULL,
+      definition BLOB NOT NULL, state BLOB,
+      PRIMARY KEY (service, "group", identifier)) WITHOUT ROWID;
+    """
 
   /// The tables and the index that both conversions add.
   private static let journal = """
@@ -242,11 +243,11 @@ struct Contents {
         _ = try database.prepare("SELECT * FROM \(table)\(direction) LIMIT 1").step()
       }
     }
-    let rows = try database.prepare(
-      "SELECT service, \"group\", identifier, definition, state FROM registration")
-    while try rows.step() {
-      registrations.append(
-        Store.Registration(key: rows.key(0), definition: rows.bytes(3) ?? [], state: rows.bytes(4)))
+    registrations = try database.prepare(
+      "SELECT service, \"group\", identifier, definition, state FROM registration"
+    ).rows { row in
+      let key = Store.Key(service: row.text(0), group: row.text(1), identifier: row.text(2))
+      return Store.Registration(key: key, definition: row.bytes(3) ?? [], state: row.bytes(4))
     }
     let readers = try database.prepare("SELECT name, position FROM reader")
     while try readers.step() { positions[readers.text(0)] = readers.integer(1) }
@@ -277,11 +278,10 @@ struct Contents {
       undelivered += try database.entries(of: group, after: position)
     }
     let groups = Set(positions.keys.compactMap(Store.group))
-    let others = try database.prepare(
-      "SELECT DISTINCT \"group\" FROM entry WHERE \"group\" NOT NULL")
-    var rest: [String] = []
-    while try others.step() { rest.append(others.text(0)) }
-    for group in rest where !groups.contains(group) {
+    let all = try database.prepare(
+      "SELECT DISTINCT \"group\" FROM entry WHERE \"group\" NOT NULL"
+    ).rows { $0.text(0) }
+    for group in all where !groups.contains(group) {
       undelivered += try database.entries(of: group, after: 0)
     }
     undelivered.sort { $0.id < $1.id }
@@ -326,12 +326,5 @@ extension Database {
       .text(group), .integer(position), .integer(Int64(Store.maximumUndelivered)),
     ])
     return try statement.entries().reversed()
-  }
-}
-
-extension Statement {
-  /// Returns three columns of this row, from the given one, as a key.
-  fileprivate func key(_ column: Int32) -> Store.Key {
-    Store.Key(service: text(column), group: text(column + 1), identifier: text(column + 2))
   }
 }

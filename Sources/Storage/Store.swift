@@ -170,11 +170,7 @@ package final class Store: Sendable {
       case .remove(let key): queue.add(.remove(keys.remove(key) ?? key))
       case .setState(let key, let state): queue.add(.setState(spelled(key), state))
       case .add(var entry):
-        if let recipients = entry.recipients, let region = entry.region {
-          let key = Key(
-            service: recipients.service, group: recipients.group, identifier: region)
-          entry.region = spelled(key).identifier
-        }
+        if let key = entry.key { entry.region = spelled(key).identifier }
         queue.add(.add(entry))
       default: queue.add(change)
       }
@@ -215,9 +211,7 @@ package final class Store: Sendable {
   ///
   /// A file that is not a database of this module is not changed. A damaged database is renamed to
   /// `FILE.damaged-1`, with a warning. Databases of versions before 0.2 are converted.
-  package convenience init(
-    _ location: Location, limits: Limits? = nil
-  ) throws(StorageError) {
+  package convenience init(_ location: Location, limits: Limits? = nil) throws(StorageError) {
     try self.init(location, limits, Schema(isShared: limits != nil))
   }
 

@@ -136,9 +136,7 @@ extension Database {
   }
 
   /// Returns the lowest identifier of the newest entries; `nil` if there is none.
-  fileprivate func firstOfNewest(
-    _ count: Int, _ query: EntryQuery
-  ) throws(StorageError) -> Int64? {
+  fileprivate func firstOfNewest(_ count: Int, _ query: EntryQuery) throws(StorageError) -> Int64? {
     let (filter, values) = Self.filter(query)
     let statement = try prepare(
       """
@@ -171,9 +169,7 @@ extension Database {
   fileprivate func regions() throws(StorageError) -> [String] {
     let statement = try prepare(
       "SELECT DISTINCT region FROM entry WHERE region IS NOT NULL ORDER BY region")
-    var regions: [String] = []
-    while try statement.step() { regions.append(statement.text(0)) }
-    return regions
+    return try statement.rows { $0.text(0) }
   }
 
   fileprivate func presence(
@@ -190,35 +186,29 @@ extension Database {
       .integer(until.map { HistoryHour.containing($0 &- 1) &+ 1 } ?? .max),
       .text(beacon),
     ])
-    var presence: [StoredPresence] = []
-    while try statement.step() {
-      let samples = statement.integer(4)
-      presence.append(
-        StoredPresence(
-          beacon: statement.text(0), hour: statement.integer(1), seconds: statement.real(2) ?? 0,
-          sightings: statement.integer(3), samples: samples,
-          meanRSSI: samples > 0 ? (statement.real(5) ?? 0) / Double(samples) : nil,
-          bestRSSI: statement.integer(7) == 0 ? statement.integer(6) : nil))
+    return try statement.rows { row in
+      let samples = row.integer(4)
+      return StoredPresence(
+        beacon: row.text(0), hour: row.integer(1), seconds: row.real(2) ?? 0,
+        sightings: row.integer(3), samples: samples,
+        meanRSSI: samples > 0 ? (row.real(5) ?? 0) / Double(samples) : nil,
+        bestRSSI: row.integer(7) == 0 ? row.integer(6) : nil)
     }
-    return presence
   }
 }
 
 extension Statement {
   /// Returns the remaining rows of ``Database/selection``.
   func entries() throws(StorageError) -> [StoredEntry] {
-    var entries: [StoredEntry] = []
-    while try step() {
+    try rows { row in
       var recipients: StoredEntry.Recipients?
-      if let service = name(7), let group = name(8) {
+      if let service = row.name(7), let group = row.name(8) {
         recipients = StoredEntry.Recipients(service: service, group: group)
       }
-      entries.append(
-        StoredEntry(
-          id: integer(0), time: integer(1), kind: text(2), recipients: recipients, region: name(3),
-          beacon: name(4), payload: bytes(5) ?? [], dwell: real(6)))
+      return StoredEntry(
+        id: row.integer(0), time: row.integer(1), kind: row.text(2), recipients: recipients,
+        region: row.name(3), beacon: row.name(4), payload: row.bytes(5) ?? [], dwell: row.real(6))
     }
-    return entries
   }
 
   private func name(_ column: Int32) -> String? {
