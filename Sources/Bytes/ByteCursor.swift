@@ -71,12 +71,10 @@ package struct ByteCursor: ~Escapable {
   @_lifetime(copy self)
   @_lifetime(self: copy self)
   package mutating func read(_ count: Int) throws(ParseError) -> RawSpan {
-    guard count >= 0, count <= remaining else {
+    guard let part = take(count) else {
       throw ParseError(.truncated(needed: count, available: remaining), at: offset)
     }
-    let start = next
-    next = start &+ count
-    return unsafe bytes.part(unchecked: start, count: count)  // inside, by the guard
+    return part
   }
 
   /// Returns the next `count` bytes without moving, or `nil` if fewer are left.
@@ -113,10 +111,7 @@ package struct ByteCursor: ~Escapable {
   @inlinable @inline(__always)
   @_lifetime(self: copy self)
   package mutating func skip(_ count: Int) throws(ParseError) {
-    guard count >= 0, count <= remaining else {
-      throw ParseError(.truncated(needed: count, available: remaining), at: offset)
-    }
-    next = next &+ count
+    _ = try read(count)
   }
 
   @inlinable @inline(__always)
@@ -124,13 +119,8 @@ package struct ByteCursor: ~Escapable {
   mutating func read<Value: FixedWidthInteger & BitwiseCopyable>(
     as type: Value.Type
   ) throws(ParseError) -> Value {
-    guard MemoryLayout<Value>.size <= remaining else {
-      throw ParseError(
-        .truncated(needed: MemoryLayout<Value>.size, available: remaining), at: offset)
-    }
-    // Any bit pattern is a valid integer, and the guard keeps the load inside the bytes.
-    let value = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: position, as: type)
-    next = next &+ MemoryLayout<Value>.size
-    return value
+    let value = try read(MemoryLayout<Value>.size)
+    // Any bit pattern is a valid integer, and the bytes are exactly those of one.
+    return unsafe value.unsafeLoadUnaligned(fromUncheckedByteOffset: 0, as: type)
   }
 }

@@ -45,22 +45,16 @@ package struct LEFeatures: OptionSet, Hashable, Sendable {
     rawValue = try cursor.readLittleEndian(UInt64.self)
   }
 
-  package static let encryption = LEFeatures(rawValue: 1 << 0)
-  /// LL Privacy: the controller resolves private addresses.
-  package static let privacy = LEFeatures(rawValue: 1 << 6)
-  package static let phy2M = LEFeatures(rawValue: 1 << 8)
   /// LE Coded PHY, which is slower and has a longer range.
   package static let codedPHY = LEFeatures(rawValue: 1 << 11)
   package static let extendedAdvertising = LEFeatures(rawValue: 1 << 12)
-  package static let periodicAdvertising = LEFeatures(rawValue: 1 << 13)
 
   /// The names of the known features, in the order of their bits.
   package var names: [String] {
-    let known: [(LEFeatures, String)] = [
-      (.encryption, "encryption"), (.privacy, "privacy"), (.phy2M, "2M PHY"),
-      (.codedPHY, "Coded PHY"), (.extendedAdvertising, "extended advertising"),
-      (.periodicAdvertising, "periodic advertising"),
+    let known = [
+      (0, "encryption"), (6, "privacy"), (8, "2M PHY"), (11, "Coded PHY"),
+      (12, "extended advertising"), (13, "periodic advertising"),
     ]
-    return known.filter { contains($0.0) }.map(\.1)
+    return known.filter { rawValue >> $0.0 & 1 == 1 }.map(\.1)
   }
 }

@@ -42,21 +42,19 @@ package enum ScanCommandSet: Hashable, Sendable {
 
   /// Returns the command that sets the parameters: own address public, no filter.
   package func set(_ parameters: ScanParameters) -> HCICommand {
-    let timing = [parameters.interval, parameters.window].flatMap { value in
-      [UInt8(value & 0xFF), UInt8(value >> 8)]
+    func timing(_ window: UInt16) -> [UInt8] {
+      [parameters.interval, window].flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
     }
+    let whole = timing(parameters.window)
     let type: UInt8 = parameters.isActive ? 1 : 0
     // Own_Address_Type and Scanning_Filter_Policy are 0.
-    guard self == .extended else { return HCICommand(parametersOpcode, [type] + timing + [0, 0]) }
+    guard self == .extended else { return HCICommand(parametersOpcode, [type] + whole + [0, 0]) }
     guard parameters.usesCodedPHY else {
-      return HCICommand(parametersOpcode, [0, 0, 0x01, type] + timing)
+      return HCICommand(parametersOpcode, [0, 0, 0x01, type] + whole)
     }
     // The PHYs share the time, so the windows of both must fit into one interval.
-    let half = max(parameters.window / 2, 4)
-    let shared = [parameters.interval, half].flatMap { value in
-      [UInt8(value & 0xFF), UInt8(value >> 8)]
-    }
-    return HCICommand(parametersOpcode, [0, 0, 0x05] + [type] + shared + [type] + shared)
+    let half = timing(max(parameters.window / 2, 4))
+    return HCICommand(parametersOpcode, [0, 0, 0x05, type] + half + [type] + half)
   }
 
   /// Returns the command that switches the scan on or off, without the duplicate filter.
