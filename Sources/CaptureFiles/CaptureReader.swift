@@ -86,7 +86,7 @@ extension CaptureReader {
     switch drained.end {
     case .bytes, .limit: return false
     case .batch: return true
-    case .foreign: throw unsupported(format.firstLinkType)
+    case .foreign: throw unsupported(format.linkType)
     case .damage(let error):
       throw CaptureError(
         file: stream.name, problem: .damaged("\(error.reason)"), offset: start + error.offset)
@@ -94,10 +94,7 @@ extension CaptureReader {
   }
 
   private enum End {
-    case bytes
-    case batch
-    case limit
-    case foreign
+    case bytes, batch, limit, foreign
     case damage(ParseError)
   }
 

@@ -109,7 +109,7 @@ extension CaptureWriter {
 
   func writeInterface(name: String = "", to bytes: inout [UInt8]) {
     writeBlock(Pcapng.BlockType.interfaceDescription, to: &bytes) { body in
-      body.appendLittleEndian(UInt16(LinkType.hciH4WithDirection.rawValue))
+      body.appendLittleEndian(UInt16(PacketContents.h4WithDirection.rawValue))
       body.appendLittleEndian(UInt16(0))
       body.appendLittleEndian(UInt32(longestPacket))
       if !name.isEmpty {

@@ -45,24 +45,27 @@ struct CapturedPacket: BitwiseCopyable {
 }
 
 /// A packet's link type, in a form that is quick to compare.
-enum PacketContents: BitwiseCopyable {
-  case h4, h4WithDirection, h1, btsnoopMonitor, linuxMonitor
-  case linkLayer, linkLayerWithRadio, nordic
-  case unsupported
+///
+/// The raw values are those of ``LinkType``.
+enum PacketContents: UInt64, BitwiseCopyable {
+  /// HCI, preceded by the H4 packet type.
+  case h4 = 187
+  /// A direction of four octets, followed by the contents of ``h4``.
+  case h4WithDirection = 201
+  /// A link-layer packet from its access address to its CRC.
+  case linkLayer = 251
+  /// Linux's monitor: adapter and opcode, followed by the packet.
+  case linuxMonitor = 254
+  /// A header with channel, signal and flags, followed by the contents of ``linkLayer``.
+  case linkLayerWithRadio = 256
+  case nordic = 272
+  /// btsnoop datalink 1001: HCI, with the packet type in the record's flags.
+  case h1 = 0x1_0000_03E9
+  /// btsnoop datalink 2001: Linux's monitor, with adapter and opcode in the record's flags.
+  case btsnoopMonitor = 0x1_0000_07D1
+  case unsupported = 0xFFFF_FFFF_FFFF_FFFF
 
-  init(_ linkType: LinkType) {
-    switch linkType {
-    case .hciH4: self = .h4
-    case .hciH4WithDirection: self = .h4WithDirection
-    case .hciH1: self = .h1
-    case .btsnoopMonitor: self = .btsnoopMonitor
-    case .linuxMonitor: self = .linuxMonitor
-    case .linkLayer: self = .linkLayer
-    case .linkLayerWithRadio: self = .linkLayerWithRadio
-    case .nordic: self = .nordic
-    default: self = .unsupported
-    }
-  }
+  init(_ linkType: LinkType) { self = Self(rawValue: linkType.rawValue) ?? .unsupported }
 }
 
 /// An item of a file that must be read as a whole.

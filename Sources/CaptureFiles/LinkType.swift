@@ -6,32 +6,20 @@ package struct LinkType: RawRepresentable, Hashable, Sendable {
 
   package init(rawValue: UInt64) { self.rawValue = rawValue }
 
-  /// HCI, preceded by the H4 packet type.
-  package static var hciH4: LinkType { LinkType(rawValue: 187) }
-  /// A direction of four octets, followed by the contents of ``hciH4``.
-  package static var hciH4WithDirection: LinkType { LinkType(rawValue: 201) }
-  /// A link-layer packet from its access address to its CRC.
-  package static var linkLayer: LinkType { LinkType(rawValue: 251) }
-  /// Linux's monitor: adapter and opcode, followed by the packet.
-  package static var linuxMonitor: LinkType { LinkType(rawValue: 254) }
-  /// A header with channel, signal and flags, followed by the contents of ``linkLayer``.
-  package static var linkLayerWithRadio: LinkType { LinkType(rawValue: 256) }
-  package static var nordic: LinkType { LinkType(rawValue: 272) }
-  /// btsnoop datalink 1001: HCI, with the packet type in the record's flags.
-  package static var hciH1: LinkType { LinkType(rawValue: datalinks + 1001) }
-  /// btsnoop datalink 2001: Linux's monitor, with adapter and opcode in the record's flags.
-  package static var btsnoopMonitor: LinkType { LinkType(rawValue: datalinks + 2001) }
-
   private static var datalinks: UInt64 { 1 << 32 }
 
   init(btsnoopDatalink datalink: UInt32) {
-    rawValue = datalink == 1002 ? Self.hciH4.rawValue : Self.datalinks + UInt64(datalink)
+    // Datalink 1002 is H4.
+    rawValue = datalink == 1002 ? PacketContents.h4.rawValue : Self.datalinks + UInt64(datalink)
   }
 
   /// Whether packets contain their adapter's number.
-  var namesAdapters: Bool { self == .linuxMonitor || self == .btsnoopMonitor }
+  var namesAdapters: Bool {
+    let contents = PacketContents(self)
+    return contents == .linuxMonitor || contents == .btsnoopMonitor
+  }
 
-  package var isSupported: Bool { PacketContents(self) != .unsupported }
+  var isSupported: Bool { PacketContents(self) != .unsupported }
 }
 
 extension LinkType: CustomStringConvertible {

@@ -23,18 +23,14 @@ enum OpenFormat {
 
   static let notACapture: StaticReason = "not a capture"
 
-  /// The link type of all packets, if the file header has one.
+  /// The link type of all packets, or of the first interface of pcapng.
   var linkType: LinkType? {
     switch self {
-    case .unknown, .pcapng: nil
+    case .unknown: nil
+    case .pcapng(let reader): reader.interfaces.first?.linkType
     case .btsnoop(let reader): reader.linkType
     case .pcap(let reader): reader.linkType
     }
-  }
-
-  var firstLinkType: LinkType? {
-    guard case .pcapng(let reader) = self else { return linkType }
-    return reader.interfaces.first?.linkType
   }
 
   /// Whether packets contain their adapter's number.
@@ -87,11 +83,8 @@ private enum Magic {
 
   /// Compares as many of the first bytes as are available.
   init?(_ cursor: borrowing ByteCursor) {
-    var start = ByteCursor(cursor.rest)
-    var bytes: [UInt8] = []
-    while bytes.count < BTSnoop.magic.count, let byte = try? start.readUInt8() {
-      bytes.append(byte)
-    }
+    let start = cursor.rest.extracting(first: BTSnoop.magic.count)
+    let bytes = unsafe start.withUnsafeBytes { unsafe Array($0) }
     guard !bytes.isEmpty else { return nil }
     if BTSnoop.magic.starts(with: bytes) {
       self = .btsnoop

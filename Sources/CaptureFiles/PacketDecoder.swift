@@ -43,26 +43,20 @@ enum PacketDecoder {
     case .h1:
       // Bit 0: received. Bit 1: command or event.
       if packet.flags & 0b11 == 0b11 { collector.receive(event: bytes) }
+    // Opcode 3 of Linux's monitor is an event (BlueZ, src/shared/btsnoop.h).
     case .btsnoopMonitor:
       collector.adapter = firstAdapter &+ UInt16(packet.flags >> 16)
-      receive(monitor: bytes, at: 0, opcode: UInt16(packet.flags & 0xFFFF), &collector)
+      if packet.flags & 0xFFFF == 3 { collector.receive(event: bytes) }
     case .linuxMonitor:
       guard bytes.byteCount >= 4 else { return collector.refuse(.truncatedPacket) }
       collector.adapter = firstAdapter &+ bytes.bigEndian(UInt16.self, at: 0)
-      receive(monitor: bytes, at: 4, opcode: bytes.bigEndian(UInt16.self, at: 2), &collector)
+      if bytes.bigEndian(UInt16.self, at: 2) == 3 { collector.receive(event: bytes, at: 4) }
     case .linkLayer:
       collector.receive(packet: bytes, isCoded: false, checksum: .unchecked, rssi: nil)
     case .linkLayerWithRadio: receive(radio: bytes, &collector)
     case .nordic: receive(nordic: bytes, &collector)
     case .unsupported: collector.refuse(.unsupportedPacket)
     }
-  }
-
-  /// Passes on events (opcode 3) of Linux's monitor (BlueZ, src/shared/btsnoop.h).
-  private static func receive(
-    monitor bytes: RawSpan, at start: Int, opcode: UInt16, _ collector: inout SightingCollector
-  ) {
-    if opcode == 3 { collector.receive(event: bytes, at: start) }
   }
 
   /// LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR.

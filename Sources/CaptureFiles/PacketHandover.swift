@@ -18,7 +18,8 @@ struct PacketHandover {
     let bytes = packet.bytes(in: read)
     switch packet.contents {
     case .h4:
-      guard let type = Self.type(bytes) else { return }
+      guard !bytes.isEmpty else { return }
+      let type = bytes.littleEndian(UInt8.self, at: 0)
       // btsnoop's flags contain the direction. pcap has none, and most packet types have only one.
       let isReceived = type == 0x04 || type != 0x01 && packet.flags & 1 != 0
       tap(bytes, packet.time, isReceived, packet.adapter)
@@ -60,9 +61,5 @@ struct PacketHandover {
     // The memory is used only during the calls.
     unsafe bytes.withUnsafeBytes { unsafe typed.append(contentsOf: $0) }
     tap(unsafe typed.span.bytes, time, isReceived, adapter)
-  }
-
-  private static func type(_ packet: RawSpan) -> UInt8? {
-    packet.isEmpty ? nil : packet.littleEndian(UInt8.self, at: 0)
   }
 }

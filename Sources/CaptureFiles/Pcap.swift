@@ -26,12 +26,13 @@ struct Pcap {
     let magic = try cursor.readLittleEndian(UInt32.self)
     isBigEndian = magic == 0xD4C3_B2A1 || magic == 0x4D3C_B2A1
     nanosecondsPerTick = magic == 0xA1B2_3C4D || magic == 0x4D3C_B2A1 ? 1 : 1000
-    guard try cursor.readUInt16(bigEndian: isBigEndian) == 2 else {
+    guard try cursor.read(UInt16.self, bigEndian: isBigEndian) == 2 else {
       throw ParseError(.invalid("the pcap version is not 2"), at: 4)
     }
     try cursor.skip(14)  // minor version, time zone, accuracy, snap length
     // The upper half contains the length of a frame check sequence.
-    linkType = LinkType(rawValue: UInt64(try cursor.readUInt32(bigEndian: isBigEndian) & 0xFFFF))
+    linkType = LinkType(
+      rawValue: UInt64(try cursor.read(UInt32.self, bigEndian: isBigEndian) & 0xFFFF))
     contents = PacketContents(linkType)
   }
 
@@ -66,16 +67,12 @@ struct Pcap {
 }
 
 extension ByteCursor {
+  /// Reads an integer in the file's byte order.
   @_lifetime(self: copy self)
-  mutating func readUInt16(bigEndian: Bool) throws(ParseError) -> UInt16 {
-    let value = try readLittleEndian(UInt16.self)
-    return bigEndian ? value.byteSwapped : value
-  }
-
-  @_lifetime(self: copy self)
-  mutating func readUInt32(bigEndian: Bool) throws(ParseError) -> UInt32 {
-    let value = try readLittleEndian(UInt32.self)
-    return bigEndian ? value.byteSwapped : value
+  mutating func read<Value: FixedWidthInteger & BitwiseCopyable>(
+    _ type: Value.Type, bigEndian: Bool
+  ) throws(ParseError) -> Value {
+    bigEndian ? try readBigEndian(type) : try readLittleEndian(type)
   }
 }
 

@@ -177,7 +177,7 @@ struct Pcapng {
     -> CapturedPacket
   {
     let start = body.offset
-    let number = Int(try body.readUInt32(bigEndian: isBigEndian))
+    let number = Int(try body.read(UInt32.self, bigEndian: isBigEndian))
     let packet = try readPacket(&body, interface: number, namedAt: start)
     let interface = interfaces[number]
     latest = LatestInterface.none
@@ -198,7 +198,7 @@ struct Pcapng {
       throw ParseError(
         .invalid("a packet names an interface that no block describes"), at: body.offset)
     }
-    var length = Int(try body.readUInt32(bigEndian: isBigEndian))
+    var length = Int(try body.read(UInt32.self, bigEndian: isBigEndian))
     if interface.snapLength > 0 { length = min(length, interface.snapLength) }
     return try packet(of: interface, min(length, body.remaining), &body)
   }
@@ -209,7 +209,7 @@ struct Pcapng {
     -> CapturedPacket
   {
     let start = body.offset
-    let number = Int(try body.readUInt16(bigEndian: isBigEndian))
+    let number = Int(try body.read(UInt16.self, bigEndian: isBigEndian))
     try body.skip(2)
     return try readPacket(&body, interface: number, namedAt: start)
   }
@@ -222,9 +222,9 @@ struct Pcapng {
     guard number < interfaces.count else {
       throw ParseError(.invalid("a packet names an interface that no block describes"), at: start)
     }
-    let high = UInt64(try body.readUInt32(bigEndian: isBigEndian))
-    let low = UInt64(try body.readUInt32(bigEndian: isBigEndian))
-    let length = Int(try body.readUInt32(bigEndian: isBigEndian))
+    let high = UInt64(try body.read(UInt32.self, bigEndian: isBigEndian))
+    let low = UInt64(try body.read(UInt32.self, bigEndian: isBigEndian))
+    let length = Int(try body.read(UInt32.self, bigEndian: isBigEndian))
     try body.skip(4)
     latestTime = interfaces[number].time(ofTicks: high << 32 | low)
     return try packet(of: interfaces[number], length, &body)

@@ -13,38 +13,27 @@ struct PcapngInterface {
   private(set) var adapter: UInt16
   /// The maximum size of a captured packet; 0 for no limit.
   let snapLength: Int
-  fileprivate var resolution = Resolution.decimal(nanosecondsPerTick: 1000)
+  /// The time stamps' unit: `ticks` of them (`if_tsresol`) are `nanoseconds`.
+  private var unit = (ticks: 1 as UInt128, nanoseconds: 1000 as Int64)
   private var offset: Int64 = 0
-
-  /// The duration of a tick of the time stamps (`if_tsresol`).
-  fileprivate enum Resolution {
-    /// 10⁻⁹ s or coarser.
-    case decimal(nanosecondsPerTick: Int64)
-    /// Finer than 10⁻⁹ s.
-    case fineDecimal(ticksPerNanosecond: UInt64)
-    /// 2⁻ⁿ s.
-    case binary(exponent: UInt64)
-  }
 
   init(parsing cursor: inout ByteCursor, bigEndian: Bool, number: Int) throws(ParseError) {
     adapter = UInt16(clamping: number)
-    linkType = LinkType(rawValue: UInt64(try cursor.readUInt16(bigEndian: bigEndian)))
+    linkType = LinkType(rawValue: UInt64(try cursor.read(UInt16.self, bigEndian: bigEndian)))
     contents = PacketContents(linkType)
     try cursor.skip(2)
-    snapLength = Int(try cursor.readUInt32(bigEndian: bigEndian))
+    snapLength = Int(try cursor.read(UInt32.self, bigEndian: bigEndian))
     while cursor.remaining >= 4 {
-      let code = try cursor.readUInt16(bigEndian: bigEndian)
-      let length = Int(try cursor.readUInt16(bigEndian: bigEndian))
+      let code = try cursor.read(UInt16.self, bigEndian: bigEndian)
+      let length = Int(try cursor.read(UInt16.self, bigEndian: bigEndian))
       if code == 0 { break }  // opt_endofopt
       let offset = cursor.offset
       var value = ByteCursor(try cursor.read(length), base: offset)
       try cursor.skip(min(-length & 3, cursor.remaining))
       switch code {
       case 2: adapter = Self.adapter(named: value.rest) ?? adapter  // if_name
-      case 9: resolution = Resolution(tsresol: try value.readUInt8())  // if_tsresol
-      case 14:  // if_tsoffset
-        let raw = try value.readLittleEndian(Int64.self)
-        self.offset = bigEndian ? raw.byteSwapped : raw
+      case 9: unit = Self.unit(tsresol: try value.readUInt8())  // if_tsresol
+      case 14: self.offset = try value.read(Int64.self, bigEndian: bigEndian)  // if_tsoffset
       default: break
       }
     }
@@ -61,42 +50,27 @@ struct PcapngInterface {
 
   /// The duration of a tick if time stamps count whole nanoseconds from 1970, as nearly all do.
   var nanosecondsPerTick: Int64? {
-    guard offset == 0, case .decimal(let nanosecondsPerTick) = resolution else { return nil }
-    return nanosecondsPerTick
+    offset == 0 && unit.ticks == 1 ? unit.nanoseconds : nil
   }
 
   /// Converts a time stamp; saturates.
   func time(ofTicks ticks: UInt64) -> WallClockTime {
-    let nanoseconds: Int64
-    switch resolution {
-    case .decimal(let nanosecondsPerTick):
-      let product = Int64(clamping: ticks).multipliedReportingOverflow(by: nanosecondsPerTick)
-      nanoseconds = product.overflow ? .max : product.partialValue
-    case .fineDecimal(let ticksPerNanosecond):
-      nanoseconds = Int64(clamping: ticks / ticksPerNanosecond)
-    case .binary(let exponent):
-      let product = ticks.multipliedFullWidth(by: UInt64(WallClockTime.nanosecondsPerSecond))
-      let wide = UInt128(product.high) << 64 | UInt128(product.low)
-      nanoseconds = Int64(clamping: wide >> UInt128(exponent))
-    }
+    // 64 bits and the at most 30 of the nanoseconds fit.
+    let product = UInt128(ticks) * UInt128(unit.nanoseconds)
+    // Nearly all files have whole nanoseconds, which need no division.
+    let nanoseconds = Int64(clamping: unit.ticks == 1 ? product : product / unit.ticks)
     guard offset != 0 else { return WallClockTime(nanoseconds: nanoseconds) }
     let shift = offset.multipliedReportingOverflow(by: WallClockTime.nanosecondsPerSecond)
     return WallClockTime(nanoseconds: nanoseconds)
       .advanced(by: shift.overflow ? (offset > 0 ? .max : .min) : shift.partialValue)
   }
-}
 
-extension PcapngInterface.Resolution {
-  init(tsresol value: UInt8) {
-    let exponent = UInt64(value & 0x7F)
-    if value & 0x80 != 0 {
-      self = .binary(exponent: exponent)
-    } else if exponent <= 9 {
-      self = .decimal(nanosecondsPerTick: (0..<(9 - exponent)).reduce(1) { power, _ in power * 10 })
-    } else {
-      // 10¹⁹ is the largest power that fits. 64 bits of even finer ticks span less than 1 ns.
-      let power = min(exponent - 9, 19)
-      self = .fineDecimal(ticksPerNanosecond: (0..<power).reduce(1) { power, _ in power * 10 })
-    }
+  /// Returns the unit of ticks of 2⁻ⁿ s or 10⁻ⁿ s.
+  private static func unit(tsresol value: UInt8) -> (ticks: UInt128, nanoseconds: Int64) {
+    let exponent = Int(value & 0x7F)
+    if value & 0x80 != 0 { return (1 << exponent, WallClockTime.nanosecondsPerSecond) }
+    if exponent <= 9 { return (1, (exponent..<9).reduce(1) { power, _ in power * 10 }) }
+    // 64 bits of ticks finer than 10⁻²⁸ s span less than 1 ns.
+    return ((9..<min(exponent, 28)).reduce(1) { power, _ in power * 10 }, 1)
   }
 }

@@ -14,8 +14,6 @@ package struct RecordingError: Error, Hashable, Sendable {
 
   package var file: String
   package var problem: Problem
-
-  package init(file: String, problem: Problem) { (self.file, self.problem) = (file, problem) }
 }
 
 extension RecordingError: CustomStringConvertible {
