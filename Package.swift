@@ -129,7 +129,7 @@ let package = Package(
     .target(
       name: "Simulation",
       dependencies: [
-        "Advertising", "CaptureFiles", "HCIPackets", "Records", "Scanning",
+        "Advertising", "Bytes", "CaptureFiles", "HCIPackets", "Records", "Scanning",
         .product(name: "HeapModule", package: "swift-collections"),
         .product(name: "RealModule", package: "swift-numerics"),
       ]),

@@ -102,9 +102,7 @@ package struct ByteCursor: ~Escapable {
   @inlinable @inline(__always)
   @_lifetime(self: copy self)
   package mutating func pass(_ count: Int) -> Bool {
-    guard count >= 0, count <= remaining else { return false }
-    next = next &+ count
-    return true
+    take(count) != nil
   }
 
   /// Skips `count` bytes.

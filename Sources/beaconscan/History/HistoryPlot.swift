@@ -1,4 +1,4 @@
-import LocationSources
+import Bytes
 import Records
 import Scanning
 import ServiceCore

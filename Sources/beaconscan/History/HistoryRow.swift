@@ -1,5 +1,5 @@
 import Advertising
-import LocationSources
+import Bytes
 import Positioning
 import Records
 import Scanning

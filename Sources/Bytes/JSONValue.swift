@@ -1,6 +1,6 @@
-package import Bytes
-
 /// A JSON value (RFC 8259). It uses at most about 50 bytes of memory per byte of text.
+///
+/// The reason of an error names what is expected at its offset.
 package enum JSONValue: Hashable, Sendable {
   case null
   case boolean(Bool)
@@ -20,28 +20,33 @@ package enum JSONValue: Hashable, Sendable {
     self = try .init(parsing: &cursor, depth: 0)
     Self.skipSpace(&cursor)
     guard cursor.remaining == 0 else {
-      throw ParseError(.invalid("nothing after a JSON value"), at: cursor.offset)
+      throw ParseError(.invalid("nothing more"), at: cursor.offset)
     }
   }
 
   private init(parsing cursor: inout ByteCursor, depth: Int) throws(ParseError) {
     Self.skipSpace(&cursor)
     let start = cursor.offset
-    switch Self.peek(cursor) {
+    let next = Self.peek(cursor)
+    guard depth < Self.maximumDepth || next != UInt8(ascii: "{") && next != UInt8(ascii: "[") else {
+      throw ParseError(.invalid("at most 16 lists in one another"), at: start)
+    }
+    switch next {
     case UInt8(ascii: "{"):
-      guard depth < Self.maximumDepth else { throw ParseError(.invalid("JSON depth"), at: start) }
       var values: [String: JSONValue] = [:]
       try Self.readList(&cursor, to: UInt8(ascii: "}")) { cursor throws(ParseError) in
+        guard Self.peek(cursor) == UInt8(ascii: "\"") else {
+          throw ParseError(.invalid("a key in double quotes"), at: cursor.offset)
+        }
         let key = try Self.readString(&cursor)
         Self.skipSpace(&cursor)
         guard Self.skip(&cursor, UInt8(ascii: ":")) else {
-          throw ParseError(.invalid("a colon after a JSON key"), at: cursor.offset)
+          throw ParseError(.invalid("a colon"), at: cursor.offset)
         }
         values[key] = try JSONValue(parsing: &cursor, depth: depth + 1)
       }
       self = .object(values)
     case UInt8(ascii: "["):
-      guard depth < Self.maximumDepth else { throw ParseError(.invalid("JSON depth"), at: start) }
       var values: [JSONValue] = []
       try Self.readList(&cursor, to: UInt8(ascii: "]")) { cursor throws(ParseError) in
         values.append(try JSONValue(parsing: &cursor, depth: depth + 1))
@@ -55,8 +60,7 @@ package enum JSONValue: Hashable, Sendable {
   // MARK: Parts
 
   private static func peek(_ cursor: borrowing ByteCursor) -> UInt8? {
-    guard let byte = cursor.peek(1) else { return nil }
-    return unsafe byte.unsafeLoad(fromByteOffset: 0, as: UInt8.self)  // one byte is there
+    cursor.peek(1)?.littleEndian(UInt8.self, at: 0)
   }
 
   private static func skip(_ cursor: inout ByteCursor, _ byte: UInt8) -> Bool {
@@ -81,24 +85,25 @@ package enum JSONValue: Hashable, Sendable {
       skipSpace(&cursor)
     } while skip(&cursor, UInt8(ascii: ","))
     guard skip(&cursor, end) else {
-      throw ParseError(.invalid("a comma or the end of a JSON list"), at: cursor.offset)
+      let isObject = end == UInt8(ascii: "}")
+      throw ParseError(.invalid(isObject ? "a comma or }" : "a comma or ]"), at: cursor.offset)
     }
   }
 
-  /// Reads a string. Bytes that are not UTF-8 become replacement characters.
+  /// Reads a string, starting at its quotation mark. Bytes that are not UTF-8 become replacement
+  /// characters.
   private static func readString(_ cursor: inout ByteCursor) throws(ParseError) -> String {
-    guard skip(&cursor, UInt8(ascii: "\"")) else {
-      throw ParseError(.invalid("a JSON text"), at: cursor.offset)
-    }
+    _ = cursor.pass(1)
     var text: [UInt8] = []
-    while true {
-      let byte = try cursor.readUInt8()
+    while let byte = peek(cursor), byte >= 0x20 {
+      _ = cursor.pass(1)
       switch byte {
       case UInt8(ascii: "\""): return String(decoding: text, as: UTF8.self)
       case UInt8(ascii: "\\"): try readEscape(&cursor, into: &text)
       default: text.append(byte)
       }
     }
+    throw ParseError(.invalid("the end of the text in double quotes"), at: cursor.offset)
   }
 
   private static func readEscape(
@@ -114,17 +119,15 @@ package enum JSONValue: Hashable, Sendable {
     case UInt8(ascii: "u"):
       var units = [try readUnit(&cursor)]
       // If the second half of a surrogate pair does not follow, the first becomes U+FFFD.
-      if UTF16.isLeadSurrogate(units[0]), let next = cursor.peek(2),
-        unsafe next.unsafeLoad(fromByteOffset: 0, as: UInt8.self) == UInt8(ascii: "\\"),
-        unsafe next.unsafeLoad(fromByteOffset: 1, as: UInt8.self) == UInt8(ascii: "u")
-      {
+      let isPair = cursor.peek(2)?.bigEndian(UInt16.self, at: 0) == 0x5C75  // \u
+      if isPair, UTF16.isLeadSurrogate(units[0]) {
         _ = cursor.pass(2)
         units.append(try readUnit(&cursor))
       }
       text += String(decoding: units, as: UTF16.self).utf8
     case let byte where [UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/")].contains(byte):
       text.append(byte)
-    default: throw ParseError(.invalid("an escape of a JSON text"), at: start)
+    default: throw ParseError(.invalid("an escape such as \\n"), at: start)
     }
   }
 
@@ -156,19 +159,14 @@ package enum JSONValue: Hashable, Sendable {
     default:
       let isDecimal = word.first.map { (0x30...0x39).contains($0) || $0 == 0x2D } ?? false
       guard isDecimal, !word.contains(UInt8(ascii: "x")), let number = Double(text) else {
-        throw ParseError(.invalid("a JSON value"), at: start)
+        throw ParseError(.invalid("a value"), at: start)
       }
       return number.isFinite ? .number(number) : .null
     }
   }
 
   private static func isWordByte(_ byte: UInt8) -> Bool {
-    switch byte {
-    case 0x30...0x39, UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "E"),
-      UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."):
-      true
-    default: false
-    }
+    (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte) || "E+-.".utf8.contains(byte)
   }
 }
 
