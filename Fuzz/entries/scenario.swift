@@ -17,7 +17,7 @@ func check(_ bytes: [UInt8]) {
   require(scenario.duration >= 0.1 && scenario.duration <= 604_800, "the duration")
   guard isShort(scenario) else { return }
   for format in CaptureWriter.Format.allCases {
-    let made = Simulator.run(scenario, format: format)
+    let made = simulate(scenario, format)
     let reading = Reading(made.recording)
     require(reading.error == nil, "the recording is bad: \(reading.error?.description ?? "")")
     require(reading.packets == made.counts.packets, "\(reading.packets) packets")
@@ -26,9 +26,19 @@ func check(_ bytes: [UInt8]) {
       .filter { $0.hasPrefix("{\"type\":\"sighting\"") }
     require(truth.count == made.counts.sightings, "the truth has \(truth.count) sightings")
     require(reading.sightings.map { line($0) } == truth, "the recording is not as the truth says")
-    let again = Simulator.run(scenario, format: format)
+    let again = simulate(scenario, format)
     require(again.recording == made.recording && again.truth == made.truth, "not the same again")
   }
+}
+
+private func simulate(
+  _ scenario: Scenario, _ format: CaptureWriter.Format
+) -> (recording: [UInt8], truth: [UInt8], counts: Simulator.Counts) {
+  var simulator = Simulator(scenario, format: format)
+  var recording: [UInt8] = []
+  var truth: [UInt8] = []
+  while simulator.next(recording: &recording, truth: &truth) {}
+  return (recording, truth, simulator.counts)
 }
 
 /// About how many packets and lines it makes stays small.

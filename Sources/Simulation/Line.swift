@@ -9,8 +9,7 @@ struct Line {
   init(_ course: Scenario.Course, number: Int, of count: Int, duration: Double) {
     let points: [Scenario.Point]
     switch course {
-    case .track(let track): points = track
-    case .rssi(let levels): points = levels
+    case .track(let given), .rssi(let given): points = given
     case .spread(let range):
       let share = count > 1 ? Double(number) / Double(count - 1) : 0
       let distance = range.lowerBound + share * (range.upperBound - range.lowerBound)

@@ -65,15 +65,6 @@ package struct Simulator {
     addSenders()
   }
 
-  package static func run(
-    _ scenario: Scenario, format: CaptureWriter.Format
-  ) -> (recording: [UInt8], truth: [UInt8], counts: Counts) {
-    var simulator = Simulator(scenario, format: format)
-    var (recording, truth): ([UInt8], [UInt8]) = ([], [])
-    while simulator.next(recording: &recording, truth: &truth) {}
-    return (recording, truth, simulator.counts)
-  }
-
   private mutating func addSenders() {
     let sensitivity = scenario.environment.sensitivity
     for beacon in scenario.beacons {

@@ -30,7 +30,10 @@ struct Truth {
   init(_ name: String) throws {
     let json = try Data(contentsOf: Self.captures.appending(path: "\(name).json"))
     let scenario = try Scenario(json: [UInt8](json))
-    let truth = Simulator.run(scenario, format: .btsnoop).truth
+    var simulator = Simulator(scenario, format: .btsnoop)
+    var recording: [UInt8] = []
+    var truth: [UInt8] = []
+    while simulator.next(recording: &recording, truth: &truth) {}
     lines = try truth.split(separator: UInt8(ascii: "\n")).map {
       try JSONDecoder().decode(Line.self, from: Data($0))
     }

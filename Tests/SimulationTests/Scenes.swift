@@ -69,3 +69,16 @@ enum Scenes {
       + #""address":"\#(sighting.address)","addressType":"\#(sighting.addressType)"}"#
   }
 }
+
+extension Simulator {
+  /// The whole output of a scenario.
+  static func run(
+    _ scenario: Scenario, format: CaptureWriter.Format
+  ) -> (recording: [UInt8], truth: [UInt8], counts: Counts) {
+    var simulator = Simulator(scenario, format: format)
+    var recording: [UInt8] = []
+    var truth: [UInt8] = []
+    while simulator.next(recording: &recording, truth: &truth) {}
+    return (recording, truth, simulator.counts)
+  }
+}
