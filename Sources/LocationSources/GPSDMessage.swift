@@ -31,12 +31,6 @@ package enum GPSDMessage: Hashable, Sendable {
     package var isActive: Bool
     /// The name of its driver, once the receiver has sent something.
     package var driver: String?
-
-    package init(path: String, isActive: Bool, driver: String? = nil) {
-      self.path = path
-      self.isActive = isActive
-      self.driver = driver
-    }
   }
 
   package struct Sky: Hashable, Sendable {

@@ -8,7 +8,7 @@ import Scanning
 /// report as it learns more. Other text is skipped: the sentences of `gpspipe -r`, and a time
 /// before a line (`gpspipe -t`). The first receiver with a fix is followed; reports of others are
 /// only counted until it is silent for ten seconds.
-struct GPSDTrack {
+struct GPSDTrack: TrackFormatDecoder {
   private var lines = LineBuffer(maximumLength: GPSDMessage.maximumLength)
   private var epoch: (fix: Fix, stated: WallClockTime)?
   private var device: String?
@@ -22,14 +22,16 @@ struct GPSDTrack {
   /// The number of receivers whose dilution is kept.
   private static let mostDevices = 16
 
-  mutating func decode(_ bytes: RawSpan, into output: inout TrackOutput) {
+  mutating func decode(_ bytes: RawSpan, into output: inout TrackOutput) -> TrackDecoder.Fault? {
     split(unsafe bytes.withUnsafeBytes { unsafe Array($0) }[...], &output)
+    return nil
   }
 
-  mutating func finish(into output: inout TrackOutput) {
+  mutating func finish(into output: inout TrackOutput) -> Bool {
     // The last line may have no line end.
     split([UInt8(ascii: "\n")], &output)
     close(&output)
+    return true
   }
 
   private mutating func split(_ bytes: ArraySlice<UInt8>, _ output: inout TrackOutput) {

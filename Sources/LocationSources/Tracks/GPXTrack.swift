@@ -12,7 +12,7 @@ import Scanning
 /// Speed (m/s), course and accuracies (m) are in the point (GPX 1.0) or its extensions, in elements
 /// such as `speed`, `course`, `bearing`, `accuracy`, `hacc`, `vacc` and apps' variants, in any
 /// namespace and letter case. A missing accuracy follows from `hdop`, as in NMEA.
-struct GPXTrack {
+struct GPXTrack: TrackFormatDecoder {
   private var scanner = XMLScanner()
   private var offset = 0
   private var point: Point?
@@ -63,10 +63,7 @@ struct GPXTrack {
     }
   }
 
-  /// - Returns: The rule of XML that a byte breaks, and its offset. Decoding cannot continue then.
-  mutating func decode(
-    _ bytes: RawSpan, into output: inout TrackOutput
-  ) -> (rule: String, offset: Int)? {
+  mutating func decode(_ bytes: RawSpan, into output: inout TrackOutput) -> TrackDecoder.Fault? {
     for index in 0..<bytes.byteCount {
       let byte = unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self)
       var events: [XMLScanner.Event] = []
@@ -81,7 +78,7 @@ struct GPXTrack {
     return nil
   }
 
-  var isComplete: Bool { scanner.isAtEnd }
+  func finish(into output: inout TrackOutput) -> Bool { scanner.isAtEnd }
 
   private mutating func take(_ event: XMLScanner.Event, _ output: inout TrackOutput) {
     switch event {

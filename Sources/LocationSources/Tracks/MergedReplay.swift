@@ -22,7 +22,11 @@ package final class MergedReplay: Sendable {
     source = MergedSide(tracks, .fixes, order) { $0.time }
   }
 
-  fileprivate enum Side: Int { case sightings, fixes }
+  fileprivate enum Side: Int {
+    case sightings, fixes
+
+    var other: Side { self == .sightings ? .fixes : .sightings }
+  }
 
   /// The turns of both sides. Nothing is called while its lock is held.
   fileprivate final class Order: Sendable {
@@ -34,39 +38,20 @@ package final class MergedReplay: Sendable {
     }
 
     private let state: Mutex<State>
-    private let signals = Signals()
+    /// The signals of both sides.
+    private let signals = InlineArray<2, WakeSignal> { _ in WakeSignal() }
     private let factor: Double?
-
-    /// The signals of both sides, which are noncopyable and cannot be in an array.
-    private struct Signals: ~Copyable, Sendable {
-      let sightings = WakeSignal()
-      let fixes = WakeSignal()
-
-      func send(to side: Side) {
-        switch side {
-        case .sightings: sightings.send()
-        case .fixes: fixes.send()
-        }
-      }
-
-      func wait(_ side: Side) {
-        switch side {
-        case .sightings: sightings.wait(nanoseconds: ReplayScanner.maximumReceiveTime)
-        case .fixes: fixes.wait(nanoseconds: ReplayScanner.maximumReceiveTime)
-        }
-      }
-    }
 
     init(_ speed: ReplayScanner.Speed, startsTogether: Bool) {
       state = Mutex(State(isResting: [!startsTogether, !startsTogether]))
-      factor = if case .times(let factor) = speed { factor } else { nil }
+      factor = speed.factor
     }
 
     /// Requests the turn for a side with a known next time.
     ///
     /// - Returns: The end of its turn, or `nil`, after a short wait, if it does not have the turn.
     func turn(of side: Side, next: MonotonicTime) -> MonotonicTime? {
-      let other: Side = side == .sightings ? .fixes : .sightings
+      let other = side.other
       let (limit, pacer) = state.withLock { state -> (MonotonicTime?, Pacer?) in
         state.next[side.rawValue] = next
         state.isResting[side.rawValue] = false
@@ -78,9 +63,9 @@ package final class MergedReplay: Sendable {
         else { return (nil, nil) }
         return (theirs, runningPacer(&state, from: next))
       }
-      signals.send(to: other)
+      wake(other)
       guard let limit else {
-        signals.wait(side)
+        signals[side.rawValue].wait(nanoseconds: ReplayScanner.maximumReceiveTime)
         return nil
       }
       guard let pacer else { return limit }
@@ -101,10 +86,10 @@ package final class MergedReplay: Sendable {
         state.isResting[side.rawValue] = true
         if state.isResting == [true, true] { state.pacer = nil }
       }
-      signals.send(to: side == .sightings ? .fixes : .sightings)
+      wake(side.other)
     }
 
-    func wake(_ side: Side) { signals.send(to: side) }
+    func wake(_ side: Side) { signals[side.rawValue].send() }
   }
 
   /// Inputs that were read and not delivered yet.
@@ -186,7 +171,8 @@ private final class MergedSide<Replay: Source>: Source {
       if state.held.isEmpty, !state.held.isOver {
         state.held.removeAll()
         state.progress = try replay.receive(for: demand, until: nil, into: &state.held.values)
-        (state.held.read, state.held.isOver) = (state.progress.reached, state.progress.isOver)
+        state.held.read = state.progress.reached
+        state.held.isOver = state.progress.isOver
       }
       return state.held.next(deadline, time)
     }
@@ -194,7 +180,8 @@ private final class MergedSide<Replay: Source>: Source {
     let (values, progress) = state.withLock { state in
       var progress = state.progress
       let (values, isOver) = limit.map { state.held.remove(upTo: $0, side, time) } ?? ([], false)
-      (progress.isOver, progress.reached) = (isOver, state.held.reached)
+      progress.isOver = isOver
+      progress.reached = state.held.reached
       return (values, progress)
     }
     inputs = values

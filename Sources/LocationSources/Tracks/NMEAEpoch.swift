@@ -210,7 +210,7 @@ struct NMEAEpoch {
 
   /// Returns an optional number; `nil` if it is absent or out of range, as for unknown values.
   private func known(_ field: ArraySlice<UInt8>, _ range: ClosedRange<Double>) -> Double? {
-    decimal(field).flatMap { range.contains($0) ? $0 : nil }
+    decimal(field)?.within(range)
   }
 
   /// Parses `ddmm.mm,N,dddmm.mm,E`.

@@ -1,8 +1,9 @@
 /// A well-formed NMEA 0183 sentence: `$`, address, fields, and optionally a checksum.
 struct NMEASentence {
   /// The supported sentences, by the last three letters of their address.
-  enum Kind: UInt8 {
-    case gga, rmc, gll, gns, vtg, gsa, gst, gbs, zda, hdg, hdm, hdt
+  enum Kind: String {
+    case gga = "GGA", rmc = "RMC", gll = "GLL", gns = "GNS", vtg = "VTG", gsa = "GSA"
+    case gst = "GST", gbs = "GBS", zda = "ZDA", hdg = "HDG", hdm = "HDM", hdt = "HDT"
   }
 
   /// The text from the address to the checksum.
@@ -32,7 +33,7 @@ struct NMEASentence {
     // The address has two letters of the talker and three of the type.
     kind =
       address.count == 5 && address.first != UInt8(ascii: "P")
-      ? Kind(String(decoding: address.dropFirst(2), as: UTF8.self)) : nil
+      ? Kind(rawValue: String(decoding: address.dropFirst(2), as: UTF8.self)) : nil
   }
 
   /// A field, counted from 1 as in the standard; empty after the last field.
@@ -43,26 +44,6 @@ struct NMEASentence {
   /// Returns the letter of a field that has exactly one.
   func letter(_ field: Int) -> Unicode.Scalar? {
     self[field].count == 1 ? self[field].first.map { Unicode.Scalar($0) } : nil
-  }
-}
-
-extension NMEASentence.Kind {
-  init?(_ text: String) {
-    switch text {
-    case "GGA": self = .gga
-    case "RMC": self = .rmc
-    case "GLL": self = .gll
-    case "GNS": self = .gns
-    case "VTG": self = .vtg
-    case "GSA": self = .gsa
-    case "GST": self = .gst
-    case "GBS": self = .gbs
-    case "ZDA": self = .zda
-    case "HDG": self = .hdg
-    case "HDM": self = .hdm
-    case "HDT": self = .hdt
-    default: return nil
-    }
   }
 }
 

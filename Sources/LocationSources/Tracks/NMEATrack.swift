@@ -14,7 +14,7 @@ import Scanning
 /// previous one. At most 600 epochs before the first date are held and dated back from it. A track
 /// without a date begins on 1970-01-01. All talkers are read alike; proprietary sentences (P…) are
 /// not read.
-struct NMEATrack {
+struct NMEATrack: TrackFormatDecoder {
   private static let mostHeld = 600
   /// The time, in nanoseconds, for which an accuracy also applies to epochs without one, because
   /// many receivers write the dilution only with some positions.
@@ -36,17 +36,19 @@ struct NMEATrack {
   /// The latest accuracy, in meters, and the time of its epoch.
   private var accuracy: (meters: Double, moment: Int64)?
 
-  mutating func decode(_ bytes: RawSpan, into output: inout TrackOutput) {
+  mutating func decode(_ bytes: RawSpan, into output: inout TrackOutput) -> TrackDecoder.Fault? {
     for index in 0..<bytes.byteCount {
       let byte = unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self)
       if let sentence = framer.take(byte, &output.counts) { take(sentence, &output) }
     }
+    return nil
   }
 
-  mutating func finish(into output: inout TrackOutput) {
+  mutating func finish(into output: inout TrackOutput) -> Bool {
     framer.finish(&output.counts)
     close(&output)
     releaseUndated(&output)
+    return true
   }
 
   private mutating func take(_ sentence: NMEASentence, _ output: inout TrackOutput) {

@@ -15,14 +15,6 @@ package struct TrackCounts: Hashable, Sendable {
     get { oddities[Int(oddity.rawValue)] }
     set { oddities[Int(oddity.rawValue)] = newValue }
   }
-
-  package static func += (left: inout Self, right: Self) {
-    left.records += right.records
-    left.fixes += right.fixes
-    left.compassReadings += right.compassReadings
-    left.foreignBytes += right.foreignBytes
-    for oddity in TrackOddity.allCases { left[oddity] += right[oddity] }
-  }
 }
 
 /// An irregularity of a part of a track.

@@ -45,7 +45,8 @@ package enum RecordingFormat: Hashable, Sendable {
   package static func sort(
     _ paths: [String], pipesAreTracks isTrack: Bool
   ) -> (captures: [String], tracks: [String]) {
-    var (captures, tracks): ([String], [String]) = ([], [])
+    var captures: [String] = []
+    var tracks: [String] = []
     for path in paths {
       if Self.isTrack(path) ?? isTrack {
         tracks.append(path)
@@ -80,10 +81,7 @@ package enum RecordingFormat: Hashable, Sendable {
       // A capture may begin with a single byte, but four are needed.
       return start.byteCount >= 4 || isWhole ? .capture : nil
     }
-    var bytes: [UInt8] = []
-    for index in 0..<min(start.byteCount, window) {
-      bytes.append(unsafe start.unsafeLoad(fromByteOffset: index, as: UInt8.self))
-    }
+    let bytes = unsafe start.extracting(first: window).withUnsafeBytes { unsafe Array($0) }
     let isFull = isWhole || bytes.count == window
     if let mark = XMLScanner.text(bytes).first(where: { $0 > 0x20 }), mark == UInt8(ascii: "<") {
       return hasGPXElement(XMLScanner.text(bytes)) ? .track(.gpx) : isFull ? .unknown : nil

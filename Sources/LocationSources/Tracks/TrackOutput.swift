@@ -1,6 +1,5 @@
 import CaptureFiles
 import Positioning
-import RealModule
 import Scanning
 
 /// The output of a track, which gives each fix its time and counts irregularities.
@@ -46,14 +45,15 @@ struct TrackOutput {
     }
     guard let (time, timestamp) = place(stated.timestamp) else { return }
     var fix = stated
-    (fix.time, fix.timestamp) = (time, timestamp)
+    fix.time = time
+    fix.timestamp = timestamp
     if let lastFix {
       let interval = time.seconds(since: lastFix.time)
       if interval > 10, interval > 3 * lastInterval { count(.gap) }
       if interval > 0 { lastInterval = interval }
       let reach =
         Self.greatestSpeed * interval + 3 * (lastFix.horizontalAccuracy + fix.horizontalAccuracy)
-      if distance(lastFix.place, fix.place) > reach { count(.jump) }
+      if lastFix.place.distance(to: fix.place) > reach { count(.jump) }
     }
     lastFix = fix
     counts.fixes += 1
@@ -126,17 +126,6 @@ struct TrackOutput {
 
 private func sum(_ left: Int64, _ right: Int64) -> Int64 {
   WallClockTime(nanoseconds: left).advanced(by: right).nanoseconds
-}
-
-/// Returns the distance, in meters, on a sphere with the earth's mean radius, exact to 0.6 %.
-private func distance(_ from: Coordinate, _ to: Coordinate) -> Double {
-  let radians = Double.pi / 180
-  let north = Double.sin((to.latitude - from.latitude) * radians / 2)
-  let east = Double.sin((to.longitude - from.longitude) * radians / 2)
-  let chord =
-    north * north + Double.cos(from.latitude * radians) * Double.cos(to.latitude * radians) * east
-    * east
-  return 2 * 6_371_008.8 * Double.asin(min(1, chord.squareRoot()))
 }
 
 /// Consecutive inputs with the same offset from the timeline to the track's clock.

@@ -26,7 +26,8 @@ package final class TrackReader {
   package init(path: String, follows: Bool = false, duration: Int64? = nil) throws(TrackError) {
     do throws(CaptureError) {
       let file = try FileSource(path: path)
-      (name, size) = (file.name, file.size)
+      name = file.name
+      size = file.size
       stream = ByteStream(file)
     } catch {
       throw .file(error)
@@ -115,19 +116,25 @@ package final class TrackReader {
   }
 }
 
+/// A decoder of one format.
+protocol TrackFormatDecoder {
+  /// - Returns: The rule of the format that a byte breaks, and its offset. Decoding cannot continue
+  ///   then.
+  mutating func decode(_ bytes: RawSpan, into output: inout TrackOutput) -> TrackDecoder.Fault?
+
+  /// Ends the track. Returns `false` if the format requires more.
+  mutating func finish(into output: inout TrackOutput) -> Bool
+}
+
 /// A decoder of a recorded track, which accepts pieces of any size.
 package struct TrackDecoder {
   package let format: TrackFormat
   private var output: TrackOutput
-  private var track: Track
+  private var track: any TrackFormatDecoder
   package private(set) var isOver = false
   private(set) var runs: [TrackRun] = []
 
-  private enum Track {
-    case nmea(NMEATrack)
-    case gpx(GPXTrack)
-    case gpsd(GPSDTrack)
-  }
+  package typealias Fault = (rule: String, offset: Int)
 
   /// Starts a track that ends `duration` nanoseconds after its first fix.
   package init(_ format: TrackFormat, duration: Int64? = nil) {
@@ -135,9 +142,9 @@ package struct TrackDecoder {
     output = TrackOutput(duration: duration)
     track =
       switch format {
-      case .nmea: .nmea(NMEATrack())
-      case .gpx: .gpx(GPXTrack())
-      case .gpsdJSON: .gpsd(GPSDTrack())
+      case .nmea: NMEATrack()
+      case .gpx: GPXTrack()
+      case .gpsdJSON: GPSDTrack()
       }
   }
 
@@ -147,23 +154,10 @@ package struct TrackDecoder {
   /// Decodes bytes, and appends the inputs that they complete.
   ///
   /// - Returns: The rule of the format that a byte breaks, and its offset. Decoding ends then.
-  package mutating func decode(
-    _ bytes: RawSpan, into inputs: inout [PositionInput]
-  ) -> (rule: String, offset: Int)? {
+  package mutating func decode(_ bytes: RawSpan, into inputs: inout [PositionInput]) -> Fault? {
     guard !isOver else { return nil }
-    var fault: (rule: String, offset: Int)?
-    switch track {
-    case .nmea(var reader):
-      reader.decode(bytes, into: &output)
-      track = .nmea(reader)
-    case .gpx(var reader):
-      fault = reader.decode(bytes, into: &output)
-      track = .gpx(reader)
-    case .gpsd(var reader):
-      reader.decode(bytes, into: &output)
-      track = .gpsd(reader)
-    }
-    take(&inputs)
+    let fault = track.decode(bytes, into: &output)
+    runs = output.take(&inputs)
     isOver = fault != nil || output.timeline.isOver
     return fault
   }
@@ -172,17 +166,8 @@ package struct TrackDecoder {
   package mutating func finish(into inputs: inout [PositionInput]) -> Bool {
     guard !isOver else { return true }
     isOver = true
-    var isComplete = true
-    switch track {
-    case .nmea(var reader): reader.finish(into: &output)
-    case .gpx(let reader): isComplete = reader.isComplete
-    case .gpsd(var reader): reader.finish(into: &output)
-    }
-    take(&inputs)
-    return isComplete
-  }
-
-  private mutating func take(_ inputs: inout [PositionInput]) {
+    let isComplete = track.finish(into: &output)
     runs = output.take(&inputs)
+    return isComplete
   }
 }

@@ -76,28 +76,19 @@ struct XMLScanner {
     _ byte: UInt8, _ handle: (Event) throws(Fault) -> Void
   ) throws(Fault) {
     guard !isAtEnd else { return }
-    guard let encoding else {
-      head.append(byte)
-      guard head.count == 2 else { return }
-      let found = Encoding(head)
-      encoding = found
-      if found == .bytes {
-        for byte in head { try take(character: byte, handle) }
-        head = []
-      } else if head.contains(0x3C) {
-        head = []
-        try take(character: 0x3C, handle)
-      } else {
-        head = []
-      }
-      return
-    }
-    guard encoding != .bytes else { return try take(character: byte, handle) }
+    if encoding == .bytes { return try take(character: byte, handle) }
     head.append(byte)
     guard head.count == 2 else { return }
-    let character = Self.ascii(head[0], head[1], encoding)
+    let pair = head
     head = []
-    try take(character: character, handle)
+    let isByteOrderMark = encoding == nil && !pair.contains(0x3C)
+    let encoding = encoding ?? Encoding(pair)
+    self.encoding = encoding
+    if encoding == .bytes {
+      for byte in pair { try take(character: byte, handle) }
+    } else if !isByteOrderMark {
+      try take(character: Self.ascii(pair[0], pair[1], encoding), handle)
+    }
   }
 
   private mutating func take(
