@@ -2,14 +2,6 @@ package import Clocks
 package import Positioning
 package import Sources
 
-package struct LocationSourceChoice: Hashable, Sendable {
-  /// `nil` if there is no source.
-  package var name: String?
-  /// The source in use, the reason, and the faults of better ones: one sentence without a full
-  /// stop.
-  package var sentence: String
-}
-
 /// A source that uses the best of several: gpsd, then GeoClue, then the configured position.
 ///
 /// The first available source is used. If it reports a fault, the next available one replaces it at
@@ -22,14 +14,16 @@ package final class AutomaticSource: LocationSource {
   /// The time between searches while there is no source: 10 s.
   private static let searchInterval = 10 * MonotonicTime.nanosecondsPerSecond
 
+  private typealias Choices = Alternatives<PositionInput, LocationDemand, LocationHealth>
+
   private let sources: [any LocationSource]
-  private let alternatives: Alternatives<PositionInput, LocationDemand, LocationHealth>
+  private let alternatives: Choices
 
   package init(
     _ sources: [any LocationSource], clock: @escaping @Sendable () -> MonotonicTime = { .now }
   ) {
     self.sources = sources
-    var rules = Alternatives<PositionInput, LocationDemand, LocationHealth>.Rules(
+    var rules = Choices.Rules(
       patience: 0, search: Self.searchInterval, retry: Self.patience)
     rules.concerns = { $0.subject == .locations }
     rules.counts = { if case .fix = $0 { true } else { false } }
@@ -37,7 +31,7 @@ package final class AutomaticSource: LocationSource {
       guard let fixes = demand.fixes, health?.condition != .receiving else { return nil }
       return Self.patience + (hasFix ? Int64(min(fixes.interval, 1e6) * 1e9) : 0)
     }
-    alternatives = Alternatives(sources.map { $0.erased }, rules, clock: clock) { left, current in
+    alternatives = Choices(sources.map { $0.erased }, rules, clock: clock) { left, current in
       Self.look(at: sources, left: left, current)
     } canReplace: { index in
       sources[(index + 1)...].contains { $0.availability == .available }
@@ -54,23 +48,23 @@ package final class AutomaticSource: LocationSource {
     alternatives.choice?.index.map { sources[$0].reportsOnlyChanges } ?? false
   }
 
-  package var choice: LocationSourceChoice {
-    alternatives.choice.map(described)
-      ?? LocationSourceChoice(name: nil, sentence: "no location source was used yet")
+  /// The name of the source in use; and the source, the reason, and the faults of better ones: one
+  /// sentence without a full stop.
+  package var choice: (name: String?, sentence: String) {
+    alternatives.choice.map { (name(of: $0), sentence(for: $0)) }
+      ?? (nil, "no location source was used yet")
   }
 
   package var hasCompass: Bool { sources.contains { $0.hasCompass } }
   package var mayHaveCompass: Bool { sources.contains { $0.mayHaveCompass } }
 
-  /// Returns the source that would be used now, without using it.
-  package func look() -> LocationSourceChoice {
-    described(Self.look(at: sources, left: [:], nil))
-  }
+  /// Returns the sentence for the source that would be used now, without using it.
+  package func look() -> String { sentence(for: Self.look(at: sources, left: [:], nil)) }
 
   /// Returns the source in use, or the first available one that was not left.
   private static func look(
     at sources: [any LocationSource], left: [Int: String], _ current: Int?
-  ) -> Alternatives<PositionInput, LocationDemand, LocationHealth>.Choice {
+  ) -> Choices.Choice {
     var reasons: [String] = []
     var isRefused = false
     let chosen = sources.indices.first { index in
@@ -87,17 +81,15 @@ package final class AutomaticSource: LocationSource {
     return .init(chosen, reason: reasons.joined(separator: "; "), isRefused: isRefused)
   }
 
-  private func described(
-    _ choice: Alternatives<PositionInput, LocationDemand, LocationHealth>.Choice
-  ) -> LocationSourceChoice {
-    let (name, why) = (choice.index.map { sources[$0].name }, choice.reason)
-    let sentence =
-      switch name {
-      case let name? where why.isEmpty: "\(name) is used, which comes first"
-      case let name?: "\(name) is used, because \(why)"
-      case nil: "no location source can be used: \(why.isEmpty ? "none is configured" : why)"
-      }
-    return LocationSourceChoice(name: name, sentence: sentence)
+  private func name(of choice: Choices.Choice) -> String? { choice.index.map { sources[$0].name } }
+
+  private func sentence(for choice: Choices.Choice) -> String {
+    let why = choice.reason
+    return switch name(of: choice) {
+    case let name? where why.isEmpty: "\(name) is used, which comes first"
+    case let name?: "\(name) is used, because \(why)"
+    case nil: "no location source can be used: \(why.isEmpty ? "none is configured" : why)"
+    }
   }
 
   /// Available if one of the sources is; else not permitted if one of them is.
@@ -106,7 +98,7 @@ package final class AutomaticSource: LocationSource {
     if all.contains(.available) { return .available }
     let refused = all.first { if case .notPermitted = $0 { true } else { false } }
     let reasons = all.compactMap(\.sentence).joined(separator: "; ")
-    return refused ?? .unavailable(described(.init(nil, reason: reasons)).sentence)
+    return refused ?? .unavailable(sentence(for: .init(nil, reason: reasons)))
   }
 
   package func receive(
@@ -116,10 +108,11 @@ package final class AutomaticSource: LocationSource {
       choice, now in
       LocationHealth(
         choice.index != nil ? .searching : choice.isRefused ? .notPermitted : .notRunning, at: now,
-        sentence: described(choice).sentence)
+        sentence: sentence(for: choice))
     }
     let now = MonotonicTime.now
-    (progress.reached, progress.wallClockOffset) = (now, WallClockOffset(from: now, to: .now))
+    progress.reached = now
+    progress.wallClockOffset = WallClockOffset(from: now, to: .now)
     return progress
   }
 

@@ -65,7 +65,7 @@ package struct CompassSession: ~Copyable, LocationSession {
       + "with beaconscan's documents, to /etc/dbus-1/system.d, and run: sudo systemctl reload dbus"
   }
 
-  static var propertiesRequest: BusMessage {
+  private static var propertiesRequest: BusMessage {
     BusMessage(
       call: "GetAll", of: CompassName.properties, at: CompassName.path, to: CompassName.service,
       body: [.string(CompassName.interface)])
@@ -81,11 +81,16 @@ package struct CompassSession: ~Copyable, LocationSession {
     do throws(BusError) {
       let bus = try BusConnection(address, limits: limits, timeout: limit)
       defer { bus.close() }
-      let values = try bus.call(propertiesRequest, timeout: limit).first?.asProperties
-      return values?["HasCompass"]?.asBool == true ? .available : .unavailable(absenceOfCompass)
+      return try isPresent(on: bus, limit) ? .available : .unavailable(absenceOfCompass)
     } catch {
       return daemon.health(error).availability
     }
+  }
+
+  /// Returns `true` if iio-sensor-proxy has a compass.
+  static func isPresent(on bus: BusConnection, _ limit: Int64) throws(BusError) -> Bool {
+    let values = try bus.call(propertiesRequest, timeout: limit).first?.asProperties
+    return values?["HasCompass"]?.asBool == true
   }
 
   package mutating func rest() {

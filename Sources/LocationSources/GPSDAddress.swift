@@ -100,12 +100,7 @@ struct StreamSocket: ~Copyable {
         throw Failure(sentence: unsafe String(cString: gai_strerror(status)))
       }
       defer { unsafe freeaddrinfo(first) }
-      var entries: [UnsafeMutablePointer<addrinfo>] = unsafe []
-      var next = unsafe list
-      while let entry = unsafe next {
-        unsafe entries.append(entry)
-        unsafe next = entry.pointee.ai_next
-      }
+      let entries = unsafe Array(sequence(first: first) { unsafe $0.pointee.ai_next })
       let entry = unsafe entries[attempt % entries.count].pointee
       let socket = unsafe try StreamSocket(entry.ai_family)
       guard

@@ -134,13 +134,17 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     do throws(BusError) {
       let bus = try BusConnection(address, limits: limits, timeout: limit)
       defer { bus.close() }
-      guard try bus.owner(of: GeoClueName.service, timeout: limit) == nil else { return .available }
-      let names = try bus.call(.toBus("ListActivatableNames"), timeout: limit)
-      let canStart = names.first?.asArray?.contains { $0.asString == GeoClueName.service } ?? false
-      return canStart ? .available : .unavailable(daemon.absence)
+      return try isPresent(on: bus, limit) ? .available : .unavailable(daemon.absence)
     } catch {
       return daemon.health(error).availability
     }
+  }
+
+  /// Returns `true` if GeoClue runs or is known to the bus.
+  static func isPresent(on bus: BusConnection, _ limit: Int64) throws(BusError) -> Bool {
+    if try bus.owner(of: GeoClueName.service, timeout: limit) != nil { return true }
+    let names = try bus.call(.toBus("ListActivatableNames"), timeout: limit)
+    return names.first?.asArray?.contains { $0.asString == GeoClueName.service } ?? false
   }
 
   private static let daemon = SystemDaemon(
@@ -203,18 +207,16 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     ]
     guard try client.connect(at: now, matching: rules) else { return }
     // The bus starts GeoClue for this call if necessary.
-    try client.ask(
-      BusMessage(
-        call: "CreateClient", of: GeoClueName.manager, at: GeoClueName.managerPath,
-        to: GeoClueName.service), .client, at: now)
+    try call(
+      "CreateClient", of: GeoClueName.manager, at: GeoClueName.managerPath, subject: .client,
+      at: now)
   }
 
-  private mutating func request(
-    _ member: String, at path: String, _ values: BusValue..., subject: Subject,
-    at now: MonotonicTime
+  private mutating func call(
+    _ member: String, of interface: String = GeoClueName.properties, at path: String,
+    _ values: BusValue..., subject: Subject, at now: MonotonicTime
   ) throws(BusError) {
-    var message = BusMessage(
-      call: member, of: GeoClueName.properties, at: path, to: GeoClueName.service)
+    var message = BusMessage(call: member, of: interface, at: path, to: GeoClueName.service)
     message.body = values
     try client.ask(message, subject, at: now)
   }
@@ -246,7 +248,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
         retry = now
       } else if case .running = state {
         // GeoClue reports only changes, so this requests the current location.
-        try request(
+        try call(
           "Get", at: path, .string(GeoClueName.client), .string("Location"), subject: .present,
           at: now)
       }
@@ -258,17 +260,13 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     if isNew { try set("DesktopId", .string(desktopIdentifier), at: path, now) }
     if applied?.level != settings.level, !isNew {
       // A new level takes effect with the next start.
-      try client.ask(
-        BusMessage(call: "Stop", of: GeoClueName.client, at: path, to: GeoClueName.service),
-        .setting, at: now)
+      try call("Stop", of: GeoClueName.client, at: path, subject: .setting, at: now)
     }
     try set("RequestedAccuracyLevel", .uint32(settings.level), at: path, now)
     try set("DistanceThreshold", .uint32(settings.distance), at: path, now)
     try set("TimeThreshold", .uint32(settings.time), at: path, now)
     if applied?.level != settings.level {
-      try client.ask(
-        BusMessage(call: "Start", of: GeoClueName.client, at: path, to: GeoClueName.service),
-        .start, at: now)
+      try call("Start", of: GeoClueName.client, at: path, subject: .start, at: now)
       state = .made(path: path)
       started = now
     }
@@ -278,7 +276,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
   private mutating func set(
     _ name: String, _ value: BusValue, at path: String, _ now: MonotonicTime
   ) throws(BusError) {
-    try request(
+    try call(
       "Set", at: path, .string(GeoClueName.client), .string(name), .variant(value),
       subject: .setting, at: now)
   }
@@ -296,10 +294,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     }
     let isAsked = client.calls.values.contains { $0.subject == .life }
     if isWaiting, !isAsked, report.latest?.condition != .notPermitted {
-      try client.ask(
-        BusMessage(
-          call: "Ping", of: "org.freedesktop.DBus.Peer", at: "/", to: GeoClueName.service), .life,
-        at: now)
+      try call("Ping", of: "org.freedesktop.DBus.Peer", at: "/", subject: .life, at: now)
     }
     guard case .running = state, !isLocated, let started,
       now.nanoseconds(since: started) >= Self.searchTime
@@ -431,7 +426,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     _ path: BusValue, at now: MonotonicTime
   ) throws(BusError) {
     guard let path = path.asString, path != "/" else { return }
-    try request("GetAll", at: path, .string(GeoClueName.location), subject: .location, at: now)
+    try call("GetAll", at: path, .string(GeoClueName.location), subject: .location, at: now)
   }
 
   /// Returns the fix from a location's properties; `nil` if they have no valid coordinate.

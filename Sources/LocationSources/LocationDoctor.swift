@@ -128,11 +128,7 @@ package struct LocationDoctor: Sendable {
     do throws(BusError) {
       let bus = try BusConnection(address, limits: GeoClueSession.limits, timeout: answerLimit)
       defer { bus.close() }
-      if try bus.owner(of: GeoClueName.service, timeout: answerLimit) == nil {
-        let names = try bus.call(.toBus("ListActivatableNames"), timeout: answerLimit)
-        let canStart = names.first?.asArray?.contains { $0.asString == GeoClueName.service }
-        guard canStart == true else { return absenceOfGeoClue }
-      }
+      guard try GeoClueSession.isPresent(on: bus, answerLimit) else { return absenceOfGeoClue }
       let level = try bus.call(
         BusMessage(
           call: "Get", of: GeoClueName.properties, at: GeoClueName.managerPath,
@@ -188,8 +184,7 @@ package struct LocationDoctor: Sendable {
     do throws(BusError) {
       let bus = try BusConnection(address, limits: GeoClueSession.limits, timeout: answerLimit)
       defer { bus.close() }
-      let values = try bus.call(CompassSession.propertiesRequest, timeout: answerLimit)
-      guard values.first?.asProperties?["HasCompass"]?.asBool == true else {
+      guard try CompassSession.isPresent(on: bus, answerLimit) else {
         return Finding(
           .compass, .info,
           CompassSession.absenceOfCompass + "; there is no command that helps, connect one")

@@ -110,7 +110,7 @@ final class ScriptedSource: LocationSource {
 
   @Test func aFaultLeadsToTheNextOneAtOnce() throws {
     first.set(.unavailable("no gpsd answers"))
-    #expect(source.look().sentence == "GeoClue is used, because no gpsd answers")
+    #expect(source.look() == "GeoClue is used, because no gpsd answers")
     #expect(try client.receive { true })
     #expect(source.choice.name == "GeoClue")
     second.set(.notPermitted("GeoClue refuses"), .denied)

@@ -55,7 +55,7 @@ struct LocationOptions: ParsableArguments {
 
   /// Returns the name of the source and the reason for its choice.
   private func choice(of source: any LocationSource) -> String {
-    (source as? AutomaticSource)?.look().sentence
+    (source as? AutomaticSource)?.look()
       ?? "\(source.name) is used, because of --source \(settings.kind.rawValue)"
   }
 
