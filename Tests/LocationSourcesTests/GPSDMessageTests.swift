@@ -1,10 +1,11 @@
 import Bytes
 import Foundation
-import LocationSources
 import Positioning
 import Scanning
 import TestSupport
 import Testing
+
+@testable import LocationSources
 
 @Suite struct GPSDMessageTests {
   static func read(_ text: String) throws -> GPSDMessage {
