@@ -9,7 +9,7 @@ import Synchronization
 /// source. If there is no compass, the fix source receives the demand for headings.
 package final class CombinedSource: LocationSource {
   private let parts: Parts
-  private let isUsingFixes = Mutex(false)
+  private let isUsingFixes = Atomic(false)
   private let other = Mutex(OtherCompass())
 
   /// The compass of the fix source, which is used if there is no other.
@@ -101,10 +101,7 @@ package final class CombinedSource: LocationSource {
   }
 
   private func useFixes(_ isUsed: Bool) {
-    let wasUsed = isUsingFixes.withLock { isUsing in
-      defer { isUsing = isUsed }
-      return isUsing
-    }
+    let wasUsed = isUsingFixes.exchange(isUsed, ordering: .acquiringAndReleasing)
     if wasUsed, !isUsed {
       parts.fixes.rest()
       other.withLock { $0.rest() }

@@ -11,12 +11,8 @@ package import Scanning
 package typealias CompassSource = LiveSource<CompassSession>
 
 extension CompassSource {
-  package convenience init(
-    bus: BusAddress = .system, limits: BusLimits = GeoClueSession.limits
-  ) {
-    self.init("iio-sensor-proxy", CompassSession(on: bus, limits: limits)) {
-      CompassSession.availability(on: bus, limits: limits)
-    }
+  package convenience init(bus: BusAddress = .system) {
+    self.init("iio-sensor-proxy", CompassSession(on: bus)) { CompassSession.availability(on: bus) }
   }
 }
 
@@ -49,8 +45,8 @@ package struct CompassSession: ~Copyable, LocationSession {
   /// hangs.
   private static let requestInterval = 5 * MonotonicTime.nanosecondsPerSecond
 
-  init(on address: BusAddress, limits: BusLimits) {
-    client = BusClient(of: CompassName.service, on: address, limits: limits)
+  init(on address: BusAddress) {
+    client = BusClient(of: CompassName.service, on: address, limits: GeoClueSession.limits)
   }
 
   static let absenceOfCompass =
@@ -76,10 +72,10 @@ package struct CompassSession: ~Copyable, LocationSession {
       call: member, of: CompassName.interface, at: CompassName.path, to: CompassName.service)
   }
 
-  static func availability(on address: BusAddress, limits: BusLimits) -> ScannerAvailability {
+  static func availability(on address: BusAddress) -> ScannerAvailability {
     let limit = MonotonicTime.nanosecondsPerSecond
     do throws(BusError) {
-      let bus = try BusConnection(address, limits: limits, timeout: limit)
+      let bus = try BusConnection(address, limits: GeoClueSession.limits, timeout: limit)
       defer { bus.close() }
       return try isPresent(on: bus, limit) ? .available : .unavailable(absenceOfCompass)
     } catch {

@@ -12,7 +12,7 @@ package final class FixedSource: LocationSource {
   private let wakeSignal = WakeSignal()
   /// The demand of the latest fix; `nil` before the first fix and at rest.
   private let delivered = Mutex<LocationDemand.Fixes?>(nil)
-  private let hasReported = Mutex(false)
+  private let hasReported = Atomic(false)
 
   /// In meters.
   package static let defaultAccuracy = 10.0
@@ -50,14 +50,11 @@ package final class FixedSource: LocationSource {
     }
     var fix = Fix(
       time: now, timestamp: WallClockTime.now, place: place, horizontalAccuracy: accuracy)
-    (fix.altitude, fix.verticalAccuracy) = (altitude, verticalAccuracy)
+    fix.altitude = altitude
+    fix.verticalAccuracy = verticalAccuracy
     fix.speed = 0
     inputs.append(.fix(fix))
-    let isFirst = hasReported.withLock { hasReported in
-      defer { hasReported = true }
-      return !hasReported
-    }
-    guard isFirst else { return .live() }
+    guard !hasReported.exchange(true, ordering: .acquiringAndReleasing) else { return .live() }
     let sentence = "the location is the configured position"
     return .live([LocationHealth(.receiving, at: now, sentence: sentence)])
   }
@@ -66,6 +63,6 @@ package final class FixedSource: LocationSource {
 
   package func rest() {
     delivered.withLock { $0 = nil }
-    hasReported.withLock { $0 = false }
+    hasReported.store(false, ordering: .releasing)
   }
 }

@@ -20,23 +20,20 @@ package enum GPSDAddress: Hashable, Sendable {
       self = .unix(path: text)
       return
     }
-    var host = text
-    var port: UInt16 = 2947
+    var host = text[...]
+    var rest = text.suffix(0)
     if text.hasPrefix("[") {
       guard let end = text.firstIndex(of: "]") else { return nil }
-      host = String(text[text.index(after: text.startIndex)..<end])
-      let rest = text[text.index(after: end)...]
-      guard rest.isEmpty || rest.hasPrefix(":") else { return nil }
-      if !rest.isEmpty {
-        guard let number = UInt16(rest.dropFirst()), number > 0 else { return nil }
-        port = number
-      }
+      host = text[..<end].dropFirst()
+      rest = text[end...].dropFirst()
     } else if let colon = text.firstIndex(of: ":"), colon == text.lastIndex(of: ":") {
-      guard let number = UInt16(text[text.index(after: colon)...]), number > 0 else { return nil }
-      (host, port) = (String(text[..<colon]), number)
+      host = text[..<colon]
+      rest = text[colon...]
     }
-    guard !host.isEmpty else { return nil }
-    self = .tcp(host: host, port: port)
+    guard !host.isEmpty, rest.isEmpty || rest.hasPrefix(":"),
+      let port = rest.isEmpty ? 2947 : UInt16(rest.dropFirst()), port > 0
+    else { return nil }
+    self = .tcp(host: String(host), port: port)
   }
 
   /// The size of `sun_path`, including the zero byte at the end.

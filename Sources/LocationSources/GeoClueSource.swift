@@ -13,13 +13,10 @@ package typealias GeoClueSource = LiveSource<GeoClueSession>
 extension GeoClueSource {
   /// Creates a source for an application, identified by its desktop file's name without the suffix.
   package convenience init(
-    desktopIdentifier: String = "beaconscan", bus: BusAddress = .system,
-    limits: BusLimits = GeoClueSession.limits
+    desktopIdentifier: String = "beaconscan", bus: BusAddress = .system
   ) {
-    self.init(
-      "GeoClue", GeoClueSession(desktopIdentifier: desktopIdentifier, on: bus, limits: limits)
-    ) {
-      GeoClueSession.availability(on: bus, limits: limits)
+    self.init("GeoClue", GeoClueSession(desktopIdentifier: desktopIdentifier, on: bus)) {
+      GeoClueSession.availability(on: bus)
     }
   }
 }
@@ -42,7 +39,10 @@ package struct GeoClueSession: ~Copyable, LocationSession {
 
   private let desktopIdentifier: String
   private var client: BusClient<Subject>
-  private var state = State.absent
+  /// The path of the client in GeoClue; `nil` while there is none or its creation is pending.
+  private var path: String?
+  /// Whether GeoClue has accepted the start of the client.
+  private var isRunning = false
   private var applied: Settings?
   /// The time to restart a refused client.
   private var retry: MonotonicTime?
@@ -59,22 +59,6 @@ package struct GeoClueSession: ~Copyable, LocationSession {
   private var isLocated = false
   /// Whether the exact level is requested, because a coarser one had no location.
   private var isRaised = false
-
-  /// The state of the client in GeoClue.
-  private enum State: Equatable {
-    /// There is no client, or its creation is pending.
-    case absent
-    case made(path: String)
-    /// GeoClue has accepted the start.
-    case running(path: String)
-
-    var path: String? {
-      switch self {
-      case .absent: nil
-      case .made(let path), .running(let path): path
-      }
-    }
-  }
 
   private enum Subject {
     case client, setting, start, location
@@ -98,9 +82,11 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     }
   }
 
-  package static let limits: BusLimits = {
+  static let limits: BusLimits = {
     var limits = BusLimits()
-    (limits.messageBytes, limits.decodedBytes, limits.messages) = (1 << 16, 1 << 20, 256)
+    limits.messageBytes = 1 << 16
+    limits.decodedBytes = 1 << 20
+    limits.messages = 256
     return limits
   }()
   private static let answerLimit = 4 * MonotonicTime.nanosecondsPerSecond
@@ -109,9 +95,9 @@ package struct GeoClueSession: ~Copyable, LocationSession {
   /// The smallest credible accuracy, in meters: GeoClue's are 0 for an HDOP up to 1, and 1 up to 2.
   package static let smallestAccuracy = 5.0
 
-  init(desktopIdentifier: String, on address: BusAddress, limits: BusLimits) {
+  init(desktopIdentifier: String, on address: BusAddress) {
     self.desktopIdentifier = desktopIdentifier
-    client = BusClient(of: GeoClueName.service, on: address, limits: limits)
+    client = BusClient(of: GeoClueName.service, on: address, limits: Self.limits)
   }
 
   private static let exact: UInt32 = 8
@@ -129,7 +115,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
   }
 
   /// Returns the availability of GeoClue, which must run or be known to the bus.
-  static func availability(on address: BusAddress, limits: BusLimits) -> ScannerAvailability {
+  static func availability(on address: BusAddress) -> ScannerAvailability {
     let limit = MonotonicTime.nanosecondsPerSecond
     do throws(BusError) {
       let bus = try BusConnection(address, limits: limits, timeout: limit)
@@ -229,8 +215,13 @@ package struct GeoClueSession: ~Copyable, LocationSession {
 
   /// Forgets the client, which ended with the connection.
   private mutating func forget() {
-    (state, applied, started, retry) = (.absent, nil, nil, nil)
-    (isLocated, isRaised) = (false, false)
+    path = nil
+    applied = nil
+    started = nil
+    retry = nil
+    isRunning = false
+    isLocated = false
+    isRaised = false
   }
 
   // MARK: The client
@@ -239,14 +230,14 @@ package struct GeoClueSession: ~Copyable, LocationSession {
   private mutating func configure(
     for fixes: LocationDemand.Fixes, at now: MonotonicTime
   ) throws(BusError) {
-    guard let path = state.path else { return }
+    guard let path else { return }
     var settings = Settings(fixes)
     if isRaised { settings.level = Self.exact }
     if requests != fixes.requests, applied != nil {
       requests = fixes.requests
       if retry != nil {
         retry = now
-      } else if case .running = state {
+      } else if isRunning {
         // GeoClue reports only changes, so this requests the current location.
         try call(
           "Get", at: path, .string(GeoClueName.client), .string("Location"), subject: .present,
@@ -267,7 +258,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     try set("TimeThreshold", .uint32(settings.time), at: path, now)
     if applied?.level != settings.level {
       try call("Start", of: GeoClueName.client, at: path, subject: .start, at: now)
-      state = .made(path: path)
+      isRunning = false
       started = now
     }
     applied = settings
@@ -296,7 +287,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     if isWaiting, !isAsked, report.latest?.condition != .notPermitted {
       try call("Ping", of: "org.freedesktop.DBus.Peer", at: "/", subject: .life, at: now)
     }
-    guard case .running = state, !isLocated, let started,
+    guard isRunning, !isLocated, let started,
       now.nanoseconds(since: started) >= Self.searchTime
     else { return }
     if applied?.level == Self.exact {
@@ -320,25 +311,24 @@ package struct GeoClueSession: ~Copyable, LocationSession {
   ) throws(BusError) {
     switch client.event(of: message) {
     case .owner:
-      guard state != .absent else { return }
+      guard path != nil else { return }
       // GeoClue ended, and this client with it. The next call starts it again.
       report.report(.notRunning, "GeoClue ended; it is started again")
       client.fail(at: now)
       forget()
     case .answer(let call, _):
       try answered(call.subject, by: message, at: now, into: &inputs)
-    case .service where message.path == state.path:
+    case .service where message.path == path:
       if message.isSignal("LocationUpdated", of: GeoClueName.client) {
         guard message.body.count == 2 else { return }
         try requestLocation(message.body[1], at: now)
       } else if message.isSignal("PropertiesChanged", of: GeoClueName.properties),
         message.body.count >= 2,
-        let isActive = message.body[1].asProperties?["Active"]?.asBool, !isActive,
-        case .running(let path) = state
+        let isActive = message.body[1].asProperties?["Active"]?.asBool, !isActive, isRunning
       {
         // The agent stopped the client. A start is answered when it permits it again, or refuses.
         deny("its agent stopped it", at: now)
-        state = .made(path: path)
+        isRunning = false
         // Replies to earlier requests do not prove a permission.
         client.dropCalls { $0 == .location || $0 == .present }
       }
@@ -360,7 +350,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     case .client:
       if let error = message.error { throw error }
       guard let path = message.body.first?.asString else { throw .invalid(reason: "no client") }
-      state = .made(path: path)
+      self.path = path
     case .setting:
       if let error = message.error { throw error }
     case .life:
@@ -373,14 +363,15 @@ package struct GeoClueSession: ~Copyable, LocationSession {
         "GeoClue waits for an agent of this user, which permits locations; start one: "
           + "/usr/libexec/geoclue-2.0/demos/agent")
     case .start:
-      guard let path = state.path else { return }
+      guard path != nil else { return }
       switch message.error {
       case .notPermitted(let reason):
         deny(reason, at: now)
       case let error?: throw error
       case nil:
-        state = .running(path: path)
-        (started, isLocated) = (now, false)
+        isRunning = true
+        started = now
+        isLocated = false
         client.succeed()
         refusals.reset()
         if hasAgentChanged {

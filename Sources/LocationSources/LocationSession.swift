@@ -43,8 +43,6 @@ package struct LocationReport: Sendable {
   package private(set) var latest: LocationHealth?
   private var changes: [LocationHealth] = []
 
-  package init() {}
-
   /// Reports a condition of locations if it is new.
   mutating func report(_ condition: LocationHealth.Condition, _ sentence: @autoclosure () -> String)
   {

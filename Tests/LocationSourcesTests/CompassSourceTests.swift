@@ -241,9 +241,7 @@ import Testing
     let caller = pthread_self()
     let asked = Mutex(0)
     let answer = Mutex(ScannerAvailability?.none)
-    let compass = CompassSource(
-      "iio-sensor-proxy", CompassSession(on: .address("none"), limits: GeoClueSession.limits)
-    ) {
+    let compass = CompassSource("iio-sensor-proxy", CompassSession(on: .address("none"))) {
       asked.withLock { $0 += 1 }
       while pthread_self() != caller {
         if let answer = answer.withLock({ $0 }) { return answer }

@@ -68,7 +68,7 @@ struct GPXTrack: TrackFormatDecoder {
       let byte = unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self)
       var events: [XMLScanner.Event] = []
       do throws(XMLScanner.Fault) {
-        try scanner.take(byte) { event in events.append(event) }
+        try scanner.take(byte, into: &events)
       } catch {
         return (error.rule, offset)
       }

@@ -136,9 +136,7 @@ struct NMEAEpoch {
       put(place, rank: 1)
       if let knots = known(sentence[7], 0...2000) { speed = knots * Self.metersPerSecondPerKnot }
       if let course = known(sentence[8], -360...720) { self.course = bearing(course) }
-      if let variation = known(sentence[10], 0...180) {
-        declination = sentence.letter(11) == "W" ? -variation : variation
-      }
+      declination = turn(sentence, from: 10) ?? declination
     case .gll:
       // Old versions of the sentence have no status.
       guard sentence.letter(6) ?? "A" == "A", sentence.letter(7) != "N" else {
@@ -169,12 +167,8 @@ struct NMEAEpoch {
       break
     case .hdg:
       guard let sensor = decimal(sentence[1]).flatMap(bearing) else { return nil }
-      let deviation = known(sentence[2], 0...180) ?? 0
-      let turned = sensor + (sentence.letter(3) == "W" ? -1 : 1) * deviation
-      if let variation = known(sentence[4], 0...180) {
-        declination = sentence.letter(5) == "W" ? -variation : variation
-      }
-      put(heading: turned, rank: 2)
+      declination = turn(sentence, from: 4) ?? declination
+      put(heading: sensor + (turn(sentence, from: 2) ?? 0), rank: 2)
     case .hdm:
       guard let magnetic = decimal(sentence[1]).flatMap(bearing) else { return nil }
       put(heading: magnetic, rank: 1)
@@ -202,8 +196,8 @@ struct NMEAEpoch {
     _ sentence: NMEASentence, hdop: Int, altitude: Int, separation: Int
   ) {
     self.hdop = known(sentence[hdop], Self.dilution) ?? self.hdop
-    self.altitude = known(sentence[altitude], -20_000...20_000_000)
-    self.separation = known(sentence[separation], -1000...1000)
+    self.altitude = known(sentence[altitude], FieldRange.altitude)
+    self.separation = known(sentence[separation], FieldRange.separation)
   }
 
   // MARK: Fields
@@ -211,6 +205,11 @@ struct NMEAEpoch {
   /// Returns an optional number; `nil` if it is absent or out of range, as for unknown values.
   private func known(_ field: ArraySlice<UInt8>, _ range: ClosedRange<Double>) -> Double? {
     decimal(field)?.within(range)
+  }
+
+  /// Parses `x.x,E`, an optional variation or deviation, in degrees clockwise.
+  private func turn(_ sentence: NMEASentence, from field: Int) -> Double? {
+    known(sentence[field], 0...180).map { sentence.letter(field + 1) == "W" ? -$0 : $0 }
   }
 
   /// Parses `ddmm.mm,N,dddmm.mm,E`.

@@ -52,30 +52,24 @@ struct NMEATrack: TrackFormatDecoder {
   }
 
   private mutating func take(_ sentence: NMEASentence, _ output: inout TrackOutput) {
-    switch sentence.kind {
-    case nil: break
+    guard let kind = sentence.kind else { return }
+    switch kind {
     case .zda: takeDate(sentence, &output)
+    case .vtg, .hdg, .hdm, .hdt:
+      if epoch.accepts(kind, timeOfDay: nil) { fallthrough }
+      early.removeAll { $0.kind == kind }
+      early.append(sentence)
     case .gsa:
       // An epoch has one for each constellation.
       if !epoch.take(sentence, declination: &declination) { output.count(.malformed) }
-    case .vtg, .hdg, .hdm, .hdt:
-      guard let kind = sentence.kind else { return }
-      if epoch.accepts(kind, timeOfDay: nil) {
-        if !epoch.take(sentence, declination: &declination) { output.count(.malformed) }
-      } else {
-        early.removeAll { $0.kind == kind }
-        early.append(sentence)
-      }
-    case .gga, .gns, .rmc, .gst, .gbs: takeTimed(sentence, field: 1, &output)
-    case .gll: takeTimed(sentence, field: 5, &output)
+    case .gga, .gns, .rmc, .gll, .gst, .gbs: takeTimed(sentence, kind, &output)
     }
   }
 
   private mutating func takeTimed(
-    _ sentence: NMEASentence, field: Int, _ output: inout TrackOutput
+    _ sentence: NMEASentence, _ kind: NMEASentence.Kind, _ output: inout TrackOutput
   ) {
-    guard let kind = sentence.kind else { return }
-    let text = sentence[field]
+    let text = sentence[kind == .gll ? 5 : 1]
     let time = timeOfDay(text)
     guard text.isEmpty || time != nil else { return output.count(.malformed) }
     if !epoch.accepts(kind, timeOfDay: time) {

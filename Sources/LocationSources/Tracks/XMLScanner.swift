@@ -71,12 +71,10 @@ struct XMLScanner {
     name.lastIndex(of: UInt8(ascii: ":")).map { name[($0 + 1)...] } ?? name
   }
 
-  /// Reads a byte, and passes on the events that it completes.
-  mutating func take(
-    _ byte: UInt8, _ handle: (Event) throws(Fault) -> Void
-  ) throws(Fault) {
+  /// Reads a byte, and appends the events that it completes.
+  mutating func take(_ byte: UInt8, into events: inout [Event]) throws(Fault) {
     guard !isAtEnd else { return }
-    if encoding == .bytes { return try take(character: byte, handle) }
+    if encoding == .bytes { return try take(character: byte, into: &events) }
     head.append(byte)
     guard head.count == 2 else { return }
     let pair = head
@@ -85,15 +83,13 @@ struct XMLScanner {
     let encoding = encoding ?? Encoding(pair)
     self.encoding = encoding
     if encoding == .bytes {
-      for byte in pair { try take(character: byte, handle) }
+      for byte in pair { try take(character: byte, into: &events) }
     } else if !isByteOrderMark {
-      try take(character: Self.ascii(pair[0], pair[1], encoding), handle)
+      try take(character: Self.ascii(pair[0], pair[1], encoding), into: &events)
     }
   }
 
-  private mutating func take(
-    character byte: UInt8, _ handle: (Event) throws(Fault) -> Void
-  ) throws(Fault) {
+  private mutating func take(character byte: UInt8, into events: inout [Event]) throws(Fault) {
     switch state {
     case .text:
       if byte == UInt8(ascii: "<") {
@@ -113,12 +109,12 @@ struct XMLScanner {
       } else if tag.first == UInt8(ascii: "!"), byte == UInt8(ascii: "["), tag.count > 8 {
         throw Fault(rule: "declarations in a document type, which GPX does not have, are not read")
       }
-      if state != .tag { return try take(character: byte, handle) }
+      if state != .tag { return try take(character: byte, into: &events) }
       if byte == UInt8(ascii: ">"), quote == nil {
         state = .text
         if tag.starts(with: "!DOCTYPE".utf8) { return }
         if tag.starts(with: "!".utf8) { throw Fault(rule: "a tag begins with '!'") }
-        return try finish(handle)
+        return try finish(into: &events)
       }
       if byte == quote {
         quote = nil
@@ -159,14 +155,15 @@ struct XMLScanner {
   }
 
   /// Reads a complete tag.
-  private mutating func finish(_ handle: (Event) throws(Fault) -> Void) throws(Fault) {
+  private mutating func finish(into events: inout [Event]) throws(Fault) {
     defer { text = [] }
     if tag.first == UInt8(ascii: "/") {
       let name = tag.dropFirst().prefix { !Self.isSpace($0) }
       guard let opened = open.popLast(), opened.elementsEqual(name),
         tag.dropFirst(1 + name.count).allSatisfy(Self.isSpace)
       else { throw Fault(rule: "an end tag does not match the element that is open") }
-      try handle(.end(name: Self.localName(name), text: Self.trimmed(Self.expanded(text[...]))))
+      events.append(
+        .end(name: Self.localName(name), text: Self.trimmed(Self.expanded(text[...]))))
       isAtEnd = open.isEmpty
       return
     }
@@ -180,9 +177,9 @@ struct XMLScanner {
     guard open.count < Self.mostElements else {
       throw Fault(rule: "more than 64 elements are open")
     }
-    try handle(.start(name: Self.localName(name), attributes: attributes))
+    events.append(.start(name: Self.localName(name), attributes: attributes))
     if isEmpty {
-      try handle(.end(name: Self.localName(name), text: []))
+      events.append(.end(name: Self.localName(name), text: []))
       isAtEnd = open.isEmpty
     } else {
       open.append(Array(name))
@@ -243,10 +240,7 @@ struct XMLScanner {
   }
 
   private static func trimmed(_ text: [UInt8]) -> [UInt8] {
-    let start = text.drop(while: isSpace)
-    return Array(
-      start.prefix(
-        (start.lastIndex { !isSpace($0) } ?? start.startIndex - 1) + 1 - start.startIndex))
+    Array(text.drop(while: isSpace).reversed().drop(while: isSpace).reversed())
   }
 
   private static func isSpace(_ byte: UInt8) -> Bool {
