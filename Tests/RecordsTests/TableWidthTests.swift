@@ -62,8 +62,7 @@ import Testing
     let event = try MonitorEvent(
       .exit, time: WallClockTime(nanoseconds: 0), region: "the lobby of the house", state: .outside,
       dwell: 78.3,
-      reason: RegionTransition.Reason(
-        rule: .sighting, lastSighting: nil, samples: 1, exitTimeout: nil, interval: nil, loss: nil),
+      reason: RegionTransition.Reason(.sighting, samples: 1),
       offset: .zero, rules: RegionRules())
     for width in 40...250 {
       let scan = Table(Sighting.truth.columns, width: width)
