@@ -86,12 +86,11 @@ extension Doctor {
     let btmgmt = host.outside("btmgmt --index \(adapter.dropFirst(3)) power on")
     if host.isContainer || host.tools.contains("btmgmt") { return btmgmt }
     if host.tools.contains("hciconfig") { return host.asRoot("hciconfig \(adapter) up") }
-    return host.tools.contains("apt-get")
-      ? host.asRoot("apt-get install bluez") + " && " + btmgmt : nil
+    return host.installing("bluez").map { "\($0) && \(btmgmt)" }
   }
 
   static func answers(_ host: HostView) -> [Finding] {
-    host.radios.filter { $0.adapter.isUp && !$0.isHeld }.compactMap { radio in
+    host.usableRadios.compactMap { radio in
       let name = radio.adapter.name
       switch radio.report.failure {
       case .unanswered, .refused, .cutShort:
@@ -113,7 +112,7 @@ extension Doctor {
 
   static func lowEnergy(_ host: HostView) -> [Finding] {
     // The kernel does not know this of an adapter that was never on.
-    host.radios.filter { $0.adapter.isUp && !$0.isHeld }.map { radio in
+    host.usableRadios.map { radio in
       let name = radio.adapter.name
       guard radio.adapter.supportsLE else {
         return Finding(

@@ -54,8 +54,7 @@ extension Doctor {
     let isInstalled = !host.tools.isDisjoint(with: ["dbus-daemon", "dbus-broker"])
     return Finding(
       .bus, .error, "the system's message bus does not run (\(reason))",
-      command: isInstalled || !host.tools.contains("apt-get")
-        ? host.manage("dbus", "start") : host.asRoot("apt-get install dbus"))
+      command: (isInstalled ? nil : host.installing("dbus")) ?? host.manage("dbus", "start"))
   }
 
   private static func refused(_ reason: String, _ host: HostView) -> Finding {
@@ -91,8 +90,7 @@ extension Doctor {
     return Finding(
       .bluetoothd, .error, "bluetoothd does not run\(host.place)",
       command: isInstalled
-        ? host.manage("bluetooth", "start")
-        : host.tools.contains("apt-get") ? host.asRoot("apt-get install bluez") : nil)
+        ? host.manage("bluetooth", "start") : host.installing("bluez"))
   }
 
   /// Returns the permission that a Flatpak app needs: its bus hides names that it may not talk to.

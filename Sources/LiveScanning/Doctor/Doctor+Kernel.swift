@@ -94,7 +94,6 @@ extension Doctor {
     #else
       let architecture = "amd64"
     #endif
-    return host.tools.contains("apt-get")
-      ? host.asRoot("apt-get install linux-image-\(architecture)") : nil
+    return host.installing("linux-image-\(architecture)")
   }
 }

@@ -2,11 +2,14 @@ import HCIPackets
 package import Sources
 
 extension Doctor {
-  /// Checks whether a process may use raw HCI sockets. The finding is ok or an error with its fix.
-  package static func permission(
-    _ rights: ProcessRights = .current(), _ program: ProgramFile = .current(),
-    tools: Set<String> = ["setcap"]
-  ) -> Finding {
+  /// Checks whether this process may use raw HCI sockets. The finding is ok or an error with its fix.
+  package static func permission() -> Finding {
+    permission(HostView(rights: .current(), program: .current(), tools: ["setcap"]))
+  }
+
+  static func permission(_ host: HostView) -> Finding {
+    let rights = host.rights
+    let program = host.program
     if rights.mayScan {
       return Finding(.permission, .ok, "this process may use raw HCI sockets (CAP_NET_RAW)")
     }
@@ -31,10 +34,8 @@ extension Doctor {
         ", and is given no rights of its file: it was started with no_new_privs; in a systemd "
           + "unit, use AmbientCapabilities=CAP_NET_RAW")
     }
-    let setcap =
-      tools.contains("setcap") || !tools.contains("apt-get")
-      ? rights.asRoot("setcap")
-      : rights.asRoot("apt-get install libcap2-bin") + " && " + rights.asRoot("setcap")
+    let install = host.tools.contains("setcap") ? nil : host.installing("libcap2-bin")
+    let setcap = (install.map { "\($0) && " } ?? "") + host.asRoot("setcap")
     if program.isIgnored || !program.canHaveCapabilities {
       let why =
         program.canHaveCapabilities
@@ -42,7 +43,7 @@ extension Doctor {
       let place = "/usr/local/bin/beaconscan"
       return refusal(
         ", and the file system of \(program.path) \(why); install it elsewhere",
-        command: rights.asRoot("install -D -m 755 \(quoted(program.path)) \(place)")
+        command: host.asRoot("install -D -m 755 \(quoted(program.path)) \(place)")
           + " && \(setcap) cap_net_raw+ep \(place)")
     }
     let why =
@@ -53,11 +54,10 @@ extension Doctor {
 
   /// Checks whether another program already scans.
   static func scans(_ host: HostView) -> [Finding] {
-    host.radios.compactMap { radio in
+    guard host.rights.mayScan else { return [] }
+    let radios = host.usableRadios.filter { $0.report.failure == nil && $0.adapter.supportsLE }
+    return radios.map { radio in
       let name = radio.adapter.name
-      guard radio.adapter.isUp, !radio.isHeld, host.rights.mayScan, radio.report.failure == nil,
-        radio.adapter.supportsLE
-      else { return nil }
       switch radio.scanFailure {
       case nil: return Finding(.scan, .ok, adapter: name, "it takes scan parameters")
       case .refused(_, CommandResult.commandDisallowed, _) where host.programs.isEmpty:

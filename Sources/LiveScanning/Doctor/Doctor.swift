@@ -13,9 +13,7 @@ package enum Doctor {
     // After a failed check, the checks that depend on it report nothing.
     var findings = [kernel(host), network(host), kernelVersion(host)].compactMap { $0 }
     findings += adapters(host) + blocks(host) + holders(host) + power(host)
-    if host.hasRawHCI {
-      findings.append(permission(host.rights, host.program, tools: host.tools))
-    }
+    if host.hasRawHCI { findings.append(permission(host)) }
     findings += answers(host) + lowEnergy(host) + scans(host)
     // A container gets the bus more easily, and with fewer rights, than the host's network.
     findings.insert(contentsOf: service(host), at: host.isContainer ? 0 : findings.endIndex)

@@ -7,7 +7,7 @@ extension HostView {
     var host = HostView(rights: .current(), program: .current())
     host.release = release
     do throws(HCISocketError) {
-      host.radios = try Adapter.all().map { radio($0, mayScan: host.rights.mayScan) }
+      host.radios = try Adapter.all().map { .look(at: $0, triesScan: host.rights.mayScan) }
     } catch {
       host.socketError = error.errno
     }

@@ -55,5 +55,14 @@ package struct HostView: Hashable, Sendable {
     socketError == 0 ? radios.map(\.adapter) : bluez?.adapters.map(\.adapter) ?? []
   }
 
-  func asRoot(_ command: String) -> String { rights.asRoot(command) }
+  /// The adapters that are on, and that no program uses exclusively.
+  var usableRadios: [Radio] { radios.filter { $0.adapter.isUp && !$0.isHeld } }
+
+  /// Returns the command with which this user runs a command as root.
+  func asRoot(_ command: String) -> String { rights.isRoot ? command : "sudo \(command)" }
+
+  /// Returns the command that installs one of Debian's packages; `nil` on other systems.
+  func installing(_ package: String) -> String? {
+    tools.contains("apt-get") ? asRoot("apt-get install \(package)") : nil
+  }
 }

@@ -24,9 +24,6 @@ package struct ProcessRights: Hashable, Sendable {
 
   package var maySwitch: Bool { isOnHost && effective & Self.netAdmin != 0 }
 
-  /// Returns the command with which this user runs a command as root.
-  func asRoot(_ command: String) -> String { isRoot ? command : "sudo \(command)" }
-
   package var mayScan: Bool { isOnHost && effective & Self.netRaw != 0 }
 }
 
