@@ -25,14 +25,9 @@ struct AdvertOnAir: ~Copyable {
     throws(AdvertisingFailure)
   {
     guard adapter.supportsLE else { throw .noLowEnergy(adapter.name) }
-    let channel = try Self.channel(adapter)
-    let supported: [UInt8]
-    do throws(CommandFailure) {
-      supported = try channel.send(HCICommand(.readLocalSupportedCommands))
-    } catch {
-      throw AdvertisingFailure(error)
-    }
-    let socket = try Self.listener(adapter)
+    let channel = try Self.attempt(CommandChannel(adapter: adapter.index))
+    let supported = try Self.attempt(channel.send(HCICommand(.readLocalSupportedCommands)))
+    let socket = try Self.attempt(Self.listener(adapter))
     // If no other process has a socket, an advert that runs was left by a killed process.
     let isAlone = HCIPrograms.hasOnly(
       [channel.descriptor, socket.descriptor], in: HCISystem.host.socketList())
@@ -44,22 +39,24 @@ struct AdvertOnAir: ~Copyable {
     _ = firstLoss()
   }
 
-  private static func channel(_ adapter: Adapter) throws(AdvertisingFailure) -> CommandChannel {
+  private static func attempt<Value: ~Copyable>(
+    _ body: @autoclosure () throws(CommandFailure) -> Value
+  ) throws(AdvertisingFailure) -> Value {
     do throws(CommandFailure) {
-      return try CommandChannel(adapter: adapter.index)
+      return try body()
     } catch {
       throw AdvertisingFailure(error)
     }
   }
 
   /// Opens a socket that receives other programs' commands to the controller.
-  private static func listener(_ adapter: Adapter) throws(AdvertisingFailure) -> HCISocket {
+  private static func listener(_ adapter: Adapter) throws(CommandFailure) -> HCISocket {
     do throws(HCISocketError) {
       let socket = try HCISocket.bound(to: adapter.index)
       try socket.filter(events: [Int32(hardwareError)], commands: true)
       return socket
     } catch {
-      throw AdvertisingFailure(.socket(error))
+      throw .socket(error)
     }
   }
 

@@ -31,32 +31,19 @@ struct CommandChannel: ~Copyable {
   func send(_ command: HCICommand, within limit: Duration = answerLimit)
     throws(CommandFailure) -> [UInt8]
   {
+    let answer: (status: UInt8, parameters: [UInt8])?
     do throws(HCISocketError) {
-      try socket.filter(events: [0x0E, 0x0F], opcode: command.opcode)
-      // Discards late answers to an earlier command.
-      var bytes = [UInt8](repeating: 0, count: 258)
-      while try socket.read(into: &bytes) != nil {}
-      try socket.send(command)
+      answer = try self.answer(to: command, within: limit)
     } catch {
       throw .socket(error)
     }
-    let deadline = ContinuousClock.now + limit
-    while case let left = deadline - .now, left > .zero {
-      let answer: (status: UInt8, parameters: [UInt8])?
-      do throws(HCISocketError) {
-        let milliseconds = min(max(left / .milliseconds(1), 1), 60_000).rounded(.up)
-        try socket.wait(milliseconds: Int32(milliseconds))
-        answer = try receive(command.opcode)
-      } catch {
-        throw .socket(error)
-      }
-      guard let answer else { continue }
-      guard answer.status == 0 else {
-        throw .refused(command.opcode, status: answer.status, adapter: "hci\(adapter)")
-      }
-      return answer.parameters
+    guard let answer else {
+      throw .unanswered(command.opcode, after: limit, adapter: "hci\(adapter)")
     }
-    throw .unanswered(command.opcode, after: limit, adapter: "hci\(adapter)")
+    guard answer.status == 0 else {
+      throw .refused(command.opcode, status: answer.status, adapter: "hci\(adapter)")
+    }
+    return answer.parameters
   }
 
   /// Sends a query and decodes its answer.
@@ -72,21 +59,32 @@ struct CommandChannel: ~Copyable {
     }
   }
 
-  /// Reads one packet; returns `nil` if there is none or it does not answer the command.
-  private func receive(_ opcode: Opcode) throws(HCISocketError)
+  /// Sends a command, and returns its answer, or `nil` if none comes in time.
+  private func answer(to command: HCICommand, within limit: Duration) throws(HCISocketError)
     -> (status: UInt8, parameters: [UInt8])?
   {
+    try socket.filter(events: [0x0E, 0x0F], opcode: command.opcode)
     // An event has at most 255 bytes after its type, code and length.
     var bytes = [UInt8](repeating: 0, count: 258)
-    guard let count = try socket.read(into: &bytes), count > 1, bytes[0] == 0x04
-    else { return nil }
-    // The array outlives the span.
-    let packet = unsafe bytes.span.bytes.extracting(first: count)
-    guard let result = CommandResult(packet, at: 1), result.opcode == opcode else { return nil }
-    let parameters = result.parameters
-    return (
-      result.status,
-      (0..<parameters.byteCount).map { parameters.littleEndian(UInt8.self, at: $0) }
-    )
+    // Discards late answers to an earlier command.
+    while try socket.read(into: &bytes) != nil {}
+    try socket.send(command)
+    let deadline = ContinuousClock.now + limit
+    while case let left = deadline - .now, left > .zero {
+      let milliseconds = min(max(left / .milliseconds(1), 1), 60_000).rounded(.up)
+      try socket.wait(milliseconds: Int32(milliseconds))
+      guard let count = try socket.read(into: &bytes), count > 1, bytes[0] == 0x04 else { continue }
+      // The array outlives the span.
+      let packet = unsafe bytes.span.bytes.extracting(first: count)
+      guard let result = CommandResult(packet, at: 1), result.opcode == command.opcode else {
+        continue
+      }
+      let parameters = result.parameters
+      return (
+        result.status,
+        (0..<parameters.byteCount).map { parameters.littleEndian(UInt8.self, at: $0) }
+      )
+    }
+    return nil
   }
 }
