@@ -8,6 +8,15 @@ extension AdapterSelection {
     }
   }
 
+  /// The names of the first adapters to find, each of them once; `nil` is the first usable adapter.
+  var targets: [AdapterName?] {
+    switch self {
+    case .firstUsable: [nil]
+    case .all: []
+    case .these(let names): names.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    }
+  }
+
   /// Returns the sentence, without a full stop, that none of a host's adapters is selected.
   package func absence(among adapters: [Adapter]) -> String {
     guard !adapters.isEmpty else { return "there is no Bluetooth adapter; plug one in" }

@@ -15,6 +15,11 @@ package struct AdapterTarget: Sendable {
   package private(set) var address: BluetoothAddress?
   /// The adapter that served first and is gone, while another one is used in its place.
   private var former: (name: String, address: BluetoothAddress)?
+  /// The time since which the adapter is gone; `nil` while it is there.
+  private var goneSince: MonotonicTime?
+
+  /// The nanoseconds after which another adapter replaces a missing one, if any may serve.
+  private static let patience: Int64 = 5_000_000_000
 
   package init(_ name: AdapterName?) {
     self.name = name
@@ -57,6 +62,7 @@ package struct AdapterTarget: Sendable {
   /// Records the adapter that serves this target; returns whether it or its number has changed.
   package mutating func found(_ adapter: Adapter) -> Bool {
     let before = self
+    goneSince = nil
     index = adapter.index
     // A controller has no address for a moment while it is being reset.
     address = adapter.address ?? address
@@ -64,9 +70,11 @@ package struct AdapterTarget: Sendable {
     return index != before.index || before.address != nil && address != before.address
   }
 
-  /// Forgets the adapter that served this target, if any other may serve it.
-  package mutating func forget() {
-    guard name == nil else { return }
+  /// Records that the adapter is gone. After a while it is forgotten, if any other may serve.
+  package mutating func lost(at now: MonotonicTime) {
+    let gone = goneSince ?? now
+    goneSince = gone
+    guard name == nil, now.nanoseconds(since: gone) >= Self.patience else { return }
     if former == nil, let hostName, let address { former = (hostName, address) }
     (index, address) = (nil, nil)
   }

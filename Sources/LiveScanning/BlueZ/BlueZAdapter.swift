@@ -26,7 +26,6 @@ struct BlueZAdapter {
   /// Whether bluetoothd reports a discovery, and the time since which it should but does not.
   private var isDiscovering = false
   private var idleSince: MonotonicTime?
-  private var goneSince: MonotonicTime?
   private var latestAdvert: MonotonicTime?
   private var nextTry: MonotonicTime?
   /// The time limit for the activation of a registered monitor.
@@ -34,8 +33,6 @@ struct BlueZAdapter {
   private var backoff = Backoff.quick
   private let quietTimeout: Int64
 
-  /// The nanoseconds after which another adapter replaces a missing one, if any may serve.
-  private static let patience: Int64 = 5_000_000_000
   /// The nanoseconds that bluetoothd has to activate a registered monitor.
   private static let activationLimit: Int64 = 2_000_000_000
   /// More than bluetoothd's pause of five seconds between two discoveries of ten, in nanoseconds.
@@ -102,13 +99,10 @@ struct BlueZAdapter {
       let view = adapters.first(where: { $0.adapter.index == adapter.index })
     else {
       disconnect()
-      let gone = goneSince ?? now
-      goneSince = gone
-      if now.nanoseconds(since: gone) >= Self.patience { target.forget() }
+      target.lost(at: now)
       state.report(.removed, since: now)
       return nil
     }
-    goneSince = nil
     if target.found(adapter) || view.path != path { disconnect() }
     path = view.path
     return view

@@ -28,15 +28,10 @@ package struct BlueZSession: ~Copyable, SourceSession {
     self.configuration = configuration
     connection = BlueZConnection(address, limits: limits)
     adverts = BlueZAdverts(offsets: configuration.offsets)
-    switch configuration.adapters {
-    case .firstUsable: add(nil)
-    case .all: break
-    case .these(let names): for name in names { add(name) }
-    }
+    for name in configuration.adapters.targets { add(name) }
   }
 
   private mutating func add(_ name: AdapterName?) {
-    guard name == nil || !links.contains(where: { $0.target.name == name }) else { return }
     links.append(BlueZAdapter(name, quietTimeout: configuration.quietNanoseconds))
   }
 

@@ -23,14 +23,11 @@ final class ReceivingAdapter {
   private var drops: UInt32 = 0
   private var latestDrop = MonotonicTime(nanoseconds: 0)
   private var gap = LongestGap(at: MonotonicTime.now)
-  private var goneSince: MonotonicTime?
 
   /// The interval of queries about the adapter, in nanoseconds.
   private static let lookInterval: Int64 = 250_000_000
   /// The interval without Bluetooth, and for a working adapter whose changes are reported.
   private static let seldomLookInterval: Int64 = 5_000_000_000
-  /// The time after which another adapter replaces a missing one, if any may serve.
-  private static let patience: Int64 = 5_000_000_000
 
   init(
     _ name: AdapterName?, _ configuration: LiveScanner.Configuration, system: HCISystem,
@@ -127,9 +124,7 @@ final class ReceivingAdapter {
   private func lost(since: MonotonicTime, at now: MonotonicTime) {
     socket = nil
     nextLook = now.advanced(by: Self.lookInterval)
-    let gone = goneSince ?? now
-    goneSince = gone
-    if now.nanoseconds(since: gone) >= Self.patience { target.forget() }
+    target.lost(at: now)
     control.closed(.removed, since: since)
     power.found()
   }
@@ -143,7 +138,6 @@ final class ReceivingAdapter {
       // A scan that runs needs no answer.
       return socket == nil ? failed(error, at: now) : ()
     }
-    goneSince = nil
     if socket != nil, !target.matches(adapter) {
       // The adapter that served first is back.
       control.left()

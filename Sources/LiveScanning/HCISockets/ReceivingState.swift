@@ -43,12 +43,7 @@ package struct ReceivingState: ~Copyable, SourceSession {
     self.system = system
     tap = configuration.packetTap.map { OrderedTap($0) }
     collector.reportTap = configuration.reportTap
-    switch configuration.adapters {
-    case .firstUsable: add(nil)
-    case .all: break
-    case .these(let names):
-      for name in names where !links.contains(where: { $0.target.name == name }) { add(name) }
-    }
+    for name in configuration.adapters.targets { add(name) }
   }
 
   private mutating func add(_ name: AdapterName?) {
