@@ -15,11 +15,12 @@ package struct BusClient<Subject: Sendable>: ~Copyable {
   package enum Event: Sendable {
     /// The service has started, with its unique name, or ended.
     case owner(String?)
-    case answer(Call, BusMessage)
+    /// The answer to a call.
+    case answer(Subject)
     /// A signal or call from the service.
-    case service(BusMessage)
+    case service
     /// A signal or call from another sender.
-    case other(BusMessage)
+    case other
   }
 
   package let service: String
@@ -74,7 +75,7 @@ package struct BusClient<Subject: Sendable>: ~Copyable {
 
   // MARK: What is sent
 
-  /// Sends a call, which ``Event/answer(_:_:)`` answers; does nothing without a connection.
+  /// Sends a call, which ``Event/answer(_:)`` answers; does nothing without a connection.
   package mutating func ask(
     _ message: BusMessage, _ subject: Subject, at now: MonotonicTime
   ) throws(BusError) {
@@ -117,9 +118,9 @@ package struct BusClient<Subject: Sendable>: ~Copyable {
     case .reply, .error:
       guard let call = calls.removeValue(forKey: message.replySerial) else { return nil }
       if message.kind == .reply, message.sender != Bus.name { owner = message.sender }
-      return .answer(call, message)
+      return .answer(call.subject)
     case .signal, .call:
-      return owner != nil && message.sender == owner ? .service(message) : .other(message)
+      return owner != nil && message.sender == owner ? .service : .other
     }
   }
 

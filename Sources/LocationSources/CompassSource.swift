@@ -12,7 +12,10 @@ package typealias CompassSource = LiveSource<CompassSession>
 
 extension CompassSource {
   package convenience init(bus: BusAddress = .system) {
-    self.init("iio-sensor-proxy", CompassSession(on: bus)) { CompassSession.availability(on: bus) }
+    self.init("iio-sensor-proxy", CompassSession(on: bus)) {
+      CompassSession.daemon.availability(
+        on: bus, without: CompassSession.absenceOfCompass, isPresent: CompassSession.isPresent)
+    }
   }
 }
 
@@ -52,7 +55,7 @@ package struct CompassSession: ~Copyable, LocationSession {
   static let absenceOfCompass =
     "iio-sensor-proxy has no compass; it needs one of the kernel's driver hid_sensor_magn_3d"
 
-  private static let daemon = SystemDaemon(
+  static let daemon = SystemDaemon(
     name: "iio-sensor-proxy", unit: "iio-sensor-proxy", subject: .headings,
     absence: "iio-sensor-proxy, which reads the compass, does not run; install it: "
       + "sudo apt install iio-sensor-proxy; it starts when the machine has a sensor"
@@ -70,17 +73,6 @@ package struct CompassSession: ~Copyable, LocationSession {
   private static func call(_ member: String) -> BusMessage {
     BusMessage(
       call: member, of: CompassName.interface, at: CompassName.path, to: CompassName.service)
-  }
-
-  static func availability(on address: BusAddress) -> ScannerAvailability {
-    let limit = MonotonicTime.nanosecondsPerSecond
-    do throws(BusError) {
-      let bus = try BusConnection(address, limits: GeoClueSession.limits, timeout: limit)
-      defer { bus.close() }
-      return try isPresent(on: bus, limit) ? .available : .unavailable(absenceOfCompass)
-    } catch {
-      return daemon.health(error).availability
-    }
   }
 
   /// Returns `true` if iio-sensor-proxy has a compass.
@@ -162,9 +154,8 @@ package struct CompassSession: ~Copyable, LocationSession {
       } else {
         report(.notRunning, "iio-sensor-proxy ended; the compass is used again when it runs")
       }
-    case .answer(let call, _):
-      try answered(call.subject, by: message, at: now, into: &inputs)
-    case .service(let message)
+    case .answer(let subject): try answered(subject, by: message, at: now, into: &inputs)
+    case .service
     where message.isSignal("PropertiesChanged", of: CompassName.properties)
       && message.path == CompassName.path:
       guard message.body.count >= 2, message.body[0].asString == CompassName.interface,

@@ -40,8 +40,6 @@ package enum GPSDMessage: Hashable, Sendable {
     /// The number used for the fix.
     package var used: Int?
     package var hdop: Double?
-
-    package init() {}
   }
 
   package struct Attitude: Hashable, Sendable {
@@ -51,8 +49,6 @@ package enum GPSDMessage: Hashable, Sendable {
     package var heading: Double?
     /// Clockwise from magnetic north; since gpsd 3.24.
     package var magneticHeading: Double?
-
-    package init() {}
   }
 
   /// Parses a line, with or without its line end.

@@ -31,7 +31,7 @@ package struct GPSDSession: ~Copyable, LocationSession {
   private var attempts = 0
   private var nextAttempt: MonotonicTime?
   private var backoff = Backoff.quick
-  private var lines = LineBuffer(maximumLength: GPSDMessage.maximumLength)
+  private var lines = LineBuffer()
   private var buffer = [UInt8](repeating: 0, count: 1 << 16)
   /// The time of the latest message, or of the connection attempt.
   private var latestMessage = MonotonicTime(nanoseconds: 0)
@@ -239,7 +239,7 @@ package struct GPSDSession: ~Copyable, LocationSession {
     socket = nil
     (isConnected, hasVersion, isLifeRequested) = (false, false, false)
     self.nextAttempt = nextAttempt
-    lines = LineBuffer(maximumLength: GPSDMessage.maximumLength)
+    lines = LineBuffer()
     (receivers, followed, refusal, searchDue, badLines) = ([:], nil, nil, nil, 0)
   }
 

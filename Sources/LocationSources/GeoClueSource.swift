@@ -16,7 +16,7 @@ extension GeoClueSource {
     desktopIdentifier: String = "beaconscan", bus: BusAddress = .system
   ) {
     self.init("GeoClue", GeoClueSession(desktopIdentifier: desktopIdentifier, on: bus)) {
-      GeoClueSession.availability(on: bus)
+      GeoClueSession.daemon.availability(on: bus, isPresent: GeoClueSession.isPresent)
     }
   }
 }
@@ -114,18 +114,6 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     }
   }
 
-  /// Returns the availability of GeoClue, which must run or be known to the bus.
-  static func availability(on address: BusAddress) -> ScannerAvailability {
-    let limit = MonotonicTime.nanosecondsPerSecond
-    do throws(BusError) {
-      let bus = try BusConnection(address, limits: limits, timeout: limit)
-      defer { bus.close() }
-      return try isPresent(on: bus, limit) ? .available : .unavailable(daemon.absence)
-    } catch {
-      return daemon.health(error).availability
-    }
-  }
-
   /// Returns `true` if GeoClue runs or is known to the bus.
   static func isPresent(on bus: BusConnection, _ limit: Int64) throws(BusError) -> Bool {
     if try bus.owner(of: GeoClueName.service, timeout: limit) != nil { return true }
@@ -133,7 +121,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     return names.first?.asArray?.contains { $0.asString == GeoClueName.service } ?? false
   }
 
-  private static let daemon = SystemDaemon(
+  static let daemon = SystemDaemon(
     name: "GeoClue", unit: "geoclue", subject: .locations,
     absence: "GeoClue is not installed; install it: sudo apt install geoclue-2.0, or configure a "
       + "fixed position"
@@ -316,8 +304,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
       report.report(.notRunning, "GeoClue ended; it is started again")
       client.fail(at: now)
       forget()
-    case .answer(let call, _):
-      try answered(call.subject, by: message, at: now, into: &inputs)
+    case .answer(let subject): try answered(subject, by: message, at: now, into: &inputs)
     case .service where message.path == path:
       if message.isSignal("LocationUpdated", of: GeoClueName.client) {
         guard message.body.count == 2 else { return }

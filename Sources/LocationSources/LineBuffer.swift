@@ -1,11 +1,8 @@
-/// A buffer that splits a stream into lines. It drops and counts lines that are too long.
+/// A buffer that splits a stream of gpsd's into lines. It drops and counts lines that are too long.
 struct LineBuffer {
-  private let maximumLength: Int
   private var part: [UInt8] = []
   private var isTooLong = false
   private(set) var droppedLines = 0
-
-  init(maximumLength: Int) { self.maximumLength = maximumLength }
 
   /// Appends bytes, and returns the lines that they complete, without line ends.
   mutating func append(_ bytes: ArraySlice<UInt8>) -> [[UInt8]] {
@@ -23,7 +20,7 @@ struct LineBuffer {
 
   private mutating func add(_ bytes: ArraySlice<UInt8>) {
     guard !isTooLong else { return }
-    if part.count + bytes.count > maximumLength {
+    if part.count + bytes.count > GPSDMessage.maximumLength {
       (part, isTooLong) = ([], true)
       droppedLines += 1
     } else {

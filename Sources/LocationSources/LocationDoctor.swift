@@ -79,7 +79,7 @@ package struct LocationDoctor: Sendable {
   private func follow(_ socket: borrowing StreamSocket, _ examination: inout GPSDExamination) {
     guard socket.write(#"?WATCH={"enable":true,"json":true};"# + "\n") else { return }
     var end = MonotonicTime.now.advanced(by: answerLimit)
-    var lines = LineBuffer(maximumLength: GPSDMessage.maximumLength)
+    var lines = LineBuffer()
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     while !examination.isOver {
       let left = end.nanoseconds(since: MonotonicTime.now)

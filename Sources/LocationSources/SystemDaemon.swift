@@ -12,6 +12,22 @@ struct SystemDaemon {
   /// Makes a sentence of the bus's reason not to permit a call.
   var refusal: @Sendable (String) -> String
 
+  /// Returns the availability of the daemon. The bus is asked whether it is present, or has a device,
+  /// whose absence is a sentence of its own.
+  func availability(
+    on address: BusAddress, without absenceOfDevice: String? = nil,
+    isPresent: (BusConnection, Int64) throws(BusError) -> Bool
+  ) -> ScannerAvailability {
+    let limit = MonotonicTime.nanosecondsPerSecond
+    do throws(BusError) {
+      let bus = try BusConnection(address, limits: GeoClueSession.limits, timeout: limit)
+      defer { bus.close() }
+      return try isPresent(bus, limit) ? .available : .unavailable(absenceOfDevice ?? absence)
+    } catch {
+      return health(error).availability
+    }
+  }
+
   /// Returns the state after an error of the daemon or the bus.
   func health(_ error: BusError) -> LocationHealth {
     let (condition, sentence): (LocationHealth.Condition, String) =

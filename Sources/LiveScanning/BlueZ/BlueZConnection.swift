@@ -152,7 +152,7 @@ struct BlueZConnection: ~Copyable {
     }
     switch event {
     case .owner(let owner): return try found(owner, at: now)
-    case .answer(let call, _): return try answered(call.subject, by: message, at: now)
+    case .answer(let subject): return try answered(subject, by: message, at: now)
     case .service where message.kind == .call: return .call
     case .service:
       let isAboutAdapters = objects.apply(message).contains { name in

@@ -9,7 +9,7 @@ import Scanning
 /// before a line (`gpspipe -t`). The first receiver with a fix is followed; reports of others are
 /// only counted until it is silent for ten seconds.
 struct GPSDTrack: TrackFormatDecoder {
-  private var lines = LineBuffer(maximumLength: GPSDMessage.maximumLength)
+  private var lines = LineBuffer()
   private var epoch: (fix: Fix, stated: WallClockTime)?
   private var device: String?
   private var dilutions: [String: Double] = [:]
