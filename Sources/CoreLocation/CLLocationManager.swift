@@ -304,7 +304,8 @@ open class CLLocationManager: NSObject {
 
   /// Starts updates of location changes of 500 meters or more, at most one in five minutes.
   open func startMonitoringSignificantLocationChanges() {
-    start(isWanted: \.use.significantChanges, locations.startSignificantChanges)
+    start(
+      services.locations, isWanted: \.use.significantChanges, locations.startSignificantChanges)
   }
 
   /// Stops updates of significant location changes for all managers of the process.
@@ -332,7 +333,9 @@ open class CLLocationManager: NSObject {
   // MARK: Visits
 
   /// Starts reports of visits, which are stays of five minutes or more at a place.
-  open func startMonitoringVisits() { start(isWanted: \.use.visits, locations.startVisits) }
+  open func startMonitoringVisits() {
+    start(services.locations, isWanted: \.use.visits, locations.startVisits)
+  }
 
   /// Stops reports of visits, for all managers of the process.
   open func stopMonitoringVisits() { locations.stopVisits() }

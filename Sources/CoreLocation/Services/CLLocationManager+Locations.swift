@@ -21,7 +21,8 @@ extension CLLocationManager {
   func startUpdates() {
     // A request for one fix ends without an answer.
     awaitsFix.store(false, ordering: .relaxed)
-    start(isWanted: { $0.use.updates != nil }) { () throws(LocationServiceError) in
+    start(services.locations, isWanted: { $0.use.updates != nil }) {
+      () throws(LocationServiceError) in
       try locations.startUpdates(updateSettings)
     }
   }
@@ -30,7 +31,7 @@ extension CLLocationManager {
 
   func requestFix() {
     awaitsFix.store(true, ordering: .relaxed)
-    start(isWanted: \.use.isRequesting) { () throws(LocationServiceError) in
+    start(services.locations, isWanted: \.use.isRequesting) { () throws(LocationServiceError) in
       try locations.requestFix(updateSettings.accuracy)
     } report: { manager, failure in
       manager.cancelRequest()
@@ -46,7 +47,8 @@ extension CLLocationManager {
   func startHeadings() {
     hasAskedForCalibration.store(false, ordering: .relaxed)
     // The fault is one of locations; a compass is another receiver.
-    start(failure: .headingFailure, isWanted: { _ in false }, updateHeadings)
+    start(
+      services.locations, failure: .headingFailure, isWanted: { _ in false }, updateHeadings)
   }
 
   func changeHeadings() {
@@ -59,29 +61,6 @@ extension CLLocationManager {
       orientation: HeadingOrientation(rawValue: headingOrientation.rawValue) ?? .unknown)
   }
 
-  /// Starts a service. Reports why it does not start or, while it is wanted, finds nothing now.
-  func start(
-    failure code: CLError.Code = .locationUnknown, denial: CLError.Code = .denied,
-    isWanted: @escaping @Sendable (CLLocationManager) -> Bool,
-    _ body: () throws(LocationServiceError) -> Void,
-    report: @escaping @Sendable (CLLocationManager, CLError) -> Void = { $0.deliverFailure($1) }
-  ) {
-    useCurrentThread()
-    // A later fault is reported when it occurs.
-    let fault = services.locations.fault
-    do throws(LocationServiceError) {
-      try body()
-    } catch {
-      let failure = error == .denied ? CLError(denial) : CLError(code, "\(error)")
-      return callDelegateForLocations { report($0, failure) }
-    }
-    guard let fault else { return }
-    callDelegateForLocations { manager in
-      guard isWanted(manager) else { return }
-      report(manager, CLError(fault.isRefusal ? denial : code, fault.sentence))
-    }
-  }
-
   // MARK: Circles
 
   /// Starts to monitor a circle, or reports why it cannot.
@@ -91,10 +70,10 @@ extension CLLocationManager {
       circle = try MonitoredCircle(region)
     } catch {
       useCurrentThread()
-      return callDelegateForLocations { $0.deliverFailure(of: region, error) }
+      return callDelegate(after: services.locations) { $0.deliverFailure(of: region, error) }
     }
     start(
-      failure: .regionMonitoringFailure, denial: .regionMonitoringDenied,
+      services.locations, failure: .regionMonitoringFailure, denial: .regionMonitoringDenied,
       isWanted: { $0.isMonitored(circle.region) }
     ) { () throws(LocationServiceError) in
       try locations.register(circle)
@@ -108,16 +87,9 @@ extension CLLocationManager {
   /// not a circle, or whose circle is not valid, is unknown.
   func findState(ofCircle region: CLRegion) {
     guard let circle = try? MonitoredCircle(region) else {
-      return callDelegateForLocations { $0.deliver(.unknown, for: region) }
+      return callDelegate(after: services.locations) { $0.deliver(.unknown, for: region) }
     }
     locations.requestState(of: circle.region)
-  }
-
-  /// Calls the delegate soon, after the events of earlier requests for locations.
-  private func callDelegateForLocations(
-    _ body: @escaping @Sendable (CLLocationManager) -> Void
-  ) {
-    services.locations.afterOutput { [calls] in calls.perform(body) }
   }
 
   /// Stops monitoring the beacon region with the identifier, if there is one.

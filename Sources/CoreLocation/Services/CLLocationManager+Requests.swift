@@ -18,43 +18,49 @@ extension CLLocationManager {
     services.core.requestAuthorization(status)
   }
 
-  /// Calls the delegate soon, after the events of earlier requests for beacons.
-  package func callDelegate(_ body: @escaping @Sendable (CLLocationManager) -> Void) {
-    services.beacons.afterOutput { [calls] in calls.perform(body) }
+  /// Starts a service. Reports why it does not start or, while it is wanted, finds nothing now.
+  func start<Failure>(
+    _ service: some SourceService, failure code: CLError.Code = .locationUnknown,
+    denial: CLError.Code = .denied, isWanted: @escaping @Sendable (CLLocationManager) -> Bool,
+    _ body: () throws(ServiceError<Failure>) -> Void,
+    report: @escaping @Sendable (CLLocationManager, CLError) -> Void = { $0.deliverFailure($1) }
+  ) {
+    useCurrentThread()
+    // A later fault is reported when it occurs.
+    let fault = service.knownFault
+    if fault == nil, service is BeaconService { calls.forgetFault() }
+    do throws(ServiceError<Failure>) {
+      try body()
+    } catch {
+      let failure = error == .denied ? CLError(denial) : CLError(code, "\(error)")
+      return callDelegate(after: service) { report($0, failure) }
+    }
+    guard let fault else { return }
+    callDelegate(after: service) { manager in
+      guard isWanted(manager) else { return }
+      report(manager, CLError(fault.isRefusal ? denial : code, fault.sentence))
+    }
+  }
+
+  /// Calls the delegate soon, after the events of earlier requests for a service.
+  func callDelegate(
+    after service: some SourceService, _ body: @escaping @Sendable (CLLocationManager) -> Void
+  ) {
+    service.afterOutput { [calls] in calls.perform(body) }
   }
 
   // MARK: Ranging
 
   func startRanging(_ constraint: CLBeaconIdentityConstraint, identifier: String?) {
     let constraint = BeaconConstraint(constraint)
-    start(failure: .rangingUnavailable, denial: .denied) { () throws(BeaconServiceError) in
+    start(
+      services.beacons, failure: .rangingUnavailable,
+      isWanted: { $0.isRanging(constraint, identifier) }
+    ) { () throws(BeaconServiceError) in
       try beacons.startRanging(RangingRequest(constraint, identifier: identifier))
-    } isWanted: { manager in
-      manager.isRanging(constraint, identifier)
     } report: { manager, failure in
       manager.deliverFailure(of: constraint, identifier, failure)
     }
-  }
-
-  /// Starts a service. Reports why it does not start or, while it is wanted, does not receive now.
-  private func start(
-    failure code: CLError.Code, denial: CLError.Code,
-    _ body: () throws(BeaconServiceError) -> Void,
-    isWanted: @escaping @Sendable (CLLocationManager) -> Bool,
-    report: @escaping @Sendable (CLLocationManager, CLError) -> Void
-  ) {
-    useCurrentThread()
-    // A later fault is reported when it occurs.
-    let fault = services.beacons.fault
-    if fault == nil { calls.forgetFault() }
-    do throws(BeaconServiceError) {
-      try body()
-    } catch {
-      let failure = error == .denied ? CLError(denial) : CLError(code, "\(error)")
-      return callDelegate { report($0, failure) }
-    }
-    guard let fault else { return }
-    callDelegate { if isWanted($0) { report($0, CLError(code, fault.sentence)) } }
   }
 
   /// Stops an equal request or, without one, the requests for the constraint in the other spelling.
@@ -75,12 +81,12 @@ extension CLLocationManager {
   func monitor(_ region: CLRegion) {
     guard let beaconRegion = region as? CLBeaconRegion else { return monitorCircle(region) }
     let copy = BeaconRegion(beaconRegion)
-    start(failure: .regionMonitoringFailure, denial: .regionMonitoringDenied) {
-      () throws(BeaconServiceError) in
+    start(
+      services.beacons, failure: .regionMonitoringFailure, denial: .regionMonitoringDenied,
+      isWanted: { $0.isMonitored(copy) }
+    ) { () throws(BeaconServiceError) in
       try beacons.register(copy)
       stopMonitoring(circle: copy.identifier)
-    } isWanted: { manager in
-      manager.isMonitored(copy)
     } report: { manager, failure in
       manager.deliverFailure(of: CLBeaconRegion(copy), failure)
     }

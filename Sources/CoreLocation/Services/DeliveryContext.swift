@@ -5,24 +5,23 @@ import Synchronization
 
 /// The place where a manager's delegate is called.
 enum DeliveryContext: Sendable {
-  /// The main queue, which the main run loop, `dispatchMain()` and the main actor serve.
-  case main
-  /// The run loop of another thread.
+  /// The run loop of a thread other than the main one.
   case runLoop(ThreadRunLoop)
+  /// A queue, such as the main one, which the main run loop, `dispatchMain()` and the main actor
+  /// serve.
   case queue(DispatchQueue)
 
   /// Returns the run loop of the current thread. A Swift task and a block on a dispatch queue have
   /// none: there it returns the main one.
   static func current(after latest: DeliveryContext? = nil) -> DeliveryContext {
-    if Thread.isMainThread || isInTask || isOnMainQueue || isInPool { return .main }
-    if case .runLoop(let known)? = latest { return .runLoop(ThreadRunLoop.current(known)) }
-    return .runLoop(ThreadRunLoop.current(nil))
+    if Thread.isMainThread || isInTask || isOnMainQueue || isInPool { return .queue(.main) }
+    if let latest, case .runLoop(let known) = latest, known.isCurrent { return latest }
+    return .runLoop(ThreadRunLoop())
   }
 
   /// Returns whether calls come in the same place, one after the other.
   func isSame(as other: DeliveryContext) -> Bool {
     switch (self, other) {
-    case (.main, .main): true
     case (.runLoop(let loop), .runLoop(let other)): loop === other
     case (.queue(let queue), .queue(let other)): queue === other
     default: false
@@ -32,7 +31,6 @@ enum DeliveryContext: Sendable {
   /// Calls a block there soon.
   func perform(_ block: @escaping @Sendable () -> Void) {
     switch self {
-    case .main: DispatchQueue.main.async(execute: block)
     case .runLoop(let loop): loop.perform(block)
     case .queue(let queue): queue.async(execute: block)
     }
@@ -109,8 +107,9 @@ final class ThreadRunLoop: @unchecked Sendable {
     }
   }
 
-  private init(_ loop: RunLoop) {
-    self.loop = loop
+  /// Creates the current thread's.
+  init() {
+    loop = .current
     let calls = Calls()
     self.calls = calls
     // The interval is about thirty years: the timer repeats only so that it can be set again.
@@ -164,12 +163,7 @@ final class ThreadRunLoop: @unchecked Sendable {
     if calls.disown() { timer.invalidate() }
   }
 
-  /// Returns the known run loop if it is the current thread's, or else a new one.
-  static func current(_ known: ThreadRunLoop?) -> ThreadRunLoop {
-    let loop = RunLoop.current
-    if let known, known.loop === loop { return known }
-    return ThreadRunLoop(loop)
-  }
+  var isCurrent: Bool { loop === RunLoop.current }
 
   /// Calls a block on the thread.
   func perform(_ block: @escaping @Sendable () -> Void) {

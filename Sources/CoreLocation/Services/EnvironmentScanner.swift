@@ -41,18 +41,18 @@ public enum EnvironmentScanner {
         remark("BEACONSCAN_SPEED is '\(speed)'; it must be max, or a multiple such as 1x or 10x")
         return (nil, nil)
       }
-      var (scanner, source): ((any Scanning.Scanner)?, (any LocationSource)?)
-      do {
-        if !captures.isEmpty { scanner = try ReplayScanner(paths: captures, speed: factor) }
-      } catch {
-        remark("\(error)")
+      func open<Recording>(_ paths: [String], _ body: () throws -> Recording) -> Recording? {
+        do {
+          return paths.isEmpty ? nil : try body()
+        } catch {
+          remark("\(error)")
+          return nil
+        }
       }
-      do {
-        if !tracks.isEmpty { source = try TrackReplay(paths: tracks, speed: factor) }
-      } catch {
-        remark("\(error)")
-      }
-      return (scanner, source)
+      return (
+        open(captures) { try ReplayScanner(paths: captures, speed: factor) },
+        open(tracks) { try TrackReplay(paths: tracks, speed: factor) }
+      )
     }
   }
 }

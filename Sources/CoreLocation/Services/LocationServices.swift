@@ -280,8 +280,8 @@ public final class LocationServices: Sendable {
   }
 
   /// The services that must end: those that are replayed or, if none is, all that have a source.
-  private var endings: [any Ending] {
-    var services: [(isRecorded: Bool, service: any Ending)] = []
+  private var endings: [any SourceService] {
+    var services: [(isRecorded: Bool, service: any SourceService)] = []
     if let scanner { services.append((scanner.isRecorded, beacons)) }
     if let source = locations.source { services.append((source.isRecorded, locations)) }
     let isReplay = services.contains(where: \.isRecorded)
@@ -289,16 +289,19 @@ public final class LocationServices: Sendable {
   }
 }
 
-/// A service whose source can end.
-private protocol Ending: Sendable {
+/// A service with a source, which can fail and end.
+protocol SourceService: Sendable {
+  /// The reason that nothing is found now; `nil` if there is none.
+  var knownFault: (sentence: String, isRefusal: Bool)? { get }
   var end: String? { get }
   var failure: (any Error)? { get }
   var isWanted: Bool { get }
+  func afterOutput(_ body: @escaping @Sendable () -> Void)
   func deliveriesFinished() async
   func readEvents(of client: ServiceClient) async throws
 }
 
-extension Ending {
+extension SourceService {
   /// Waits for the end, and until every client has dealt with all events. Throws the failure.
   fileprivate func waitForEnd(_ core: ServiceManager) async throws {
     if end == nil {
@@ -312,14 +315,20 @@ extension Ending {
   }
 }
 
-extension BeaconService: Ending {
-  fileprivate func readEvents(of client: ServiceClient) async throws {
+extension BeaconService: SourceService {
+  var knownFault: (sentence: String, isRefusal: Bool)? { fault.map { ($0.sentence, false) } }
+
+  func readEvents(of client: ServiceClient) async throws {
     for try await _ in BeaconClient(client, of: self).events {}
   }
 }
 
-extension LocationService: Ending {
-  fileprivate func readEvents(of client: ServiceClient) async throws {
+extension LocationService: SourceService {
+  var knownFault: (sentence: String, isRefusal: Bool)? {
+    fault.map { ($0.sentence, $0.isRefusal) }
+  }
+
+  func readEvents(of client: ServiceClient) async throws {
     for try await _ in LocationClient(client, of: self).events {}
   }
 }

@@ -7,7 +7,8 @@ import Synchronization
 open class CLRegion: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   // Sendable: the values that change are atomic. A subclass is responsible for what it adds.
   private let name: String
-  private let place: (center: CLLocationCoordinate2D, radius: CLLocationDistance)
+  /// The circle, regardless of what a subclass overrides.
+  let circle: (center: CLLocationCoordinate2D, radius: CLLocationDistance)
   private let entry = Atomic<Bool>(true)
   private let exit = Atomic<Bool>(true)
 
@@ -28,15 +29,16 @@ open class CLRegion: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
 
   /// The center of a circle; ``kCLLocationCoordinate2DInvalid`` for other regions.
   @available(*, deprecated, message: "Use CLCircularRegion")
-  open var center: CLLocationCoordinate2D { place.center }
+  open var center: CLLocationCoordinate2D { circle.center }
 
   /// The radius of a circle, in meters; -1 for other regions.
   @available(*, deprecated, message: "Use CLCircularRegion")
-  open var radius: CLLocationDistance { place.radius }
+  open var radius: CLLocationDistance { circle.radius }
 
   /// Creates a region without a place, for subclasses that override what they need.
   public override init() {
-    (name, place) = ("", (kCLLocationCoordinate2DInvalid, -1))
+    name = ""
+    circle = (kCLLocationCoordinate2DInvalid, -1)
     super.init()
   }
 
@@ -46,7 +48,8 @@ open class CLRegion: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     circularRegionWithCenter center: CLLocationCoordinate2D, radius: CLLocationDistance,
     identifier: String
   ) {
-    (name, place) = (identifier, (center, radius))
+    name = identifier
+    circle = (center, radius)
     super.init()
   }
 
@@ -54,7 +57,8 @@ open class CLRegion: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     named identifier: String, center: CLLocationCoordinate2D = kCLLocationCoordinate2DInvalid,
     radius: CLLocationDistance = -1
   ) {
-    (name, place) = (identifier, (center, radius))
+    name = identifier
+    circle = (center, radius)
     super.init()
   }
 
@@ -62,13 +66,10 @@ open class CLRegion: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   @available(*, deprecated, message: "Use CLCircularRegion")
   open func contains(_ coordinate: CLLocationCoordinate2D) -> Bool { circleContains(coordinate) }
 
-  /// The circle, regardless of what a subclass overrides.
-  var circle: (center: CLLocationCoordinate2D, radius: CLLocationDistance) { place }
-
   func circleContains(_ coordinate: CLLocationCoordinate2D) -> Bool {
-    guard CLLocationCoordinate2DIsValid(coordinate), CLLocationCoordinate2DIsValid(place.center)
+    guard CLLocationCoordinate2DIsValid(coordinate), CLLocationCoordinate2DIsValid(circle.center)
     else { return false }
-    return place.center.geodesicDistance(to: coordinate) <= place.radius
+    return circle.center.geodesicDistance(to: coordinate) <= circle.radius
   }
 
   /// A Boolean value that indicates whether the class supports secure coding: `true`.
@@ -80,7 +81,7 @@ open class CLRegion: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
       return nil
     }
     name = identifier
-    place = (coder.decodeCoordinate("CLRegion"), coder.decodeDouble(forKey: "CLRegion.radius"))
+    circle = (coder.decodeCoordinate("CLRegion"), coder.decodeDouble(forKey: "CLRegion.radius"))
     super.init()
     notifyOnEntry = coder.decodeBool(forKey: "CLRegion.notifyOnEntry")
     notifyOnExit = coder.decodeBool(forKey: "CLRegion.notifyOnExit")
@@ -89,8 +90,8 @@ open class CLRegion: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   /// Writes the region to a keyed archive.
   open func encode(with coder: NSCoder) {
     coder.encodeText(identifier, "CLRegion.identifier")
-    coder.encodeCoordinate(place.center, "CLRegion")
-    coder.encode(place.radius, forKey: "CLRegion.radius")
+    coder.encodeCoordinate(circle.center, "CLRegion")
+    coder.encode(circle.radius, forKey: "CLRegion.radius")
     coder.encode(notifyOnEntry, forKey: "CLRegion.notifyOnEntry")
     coder.encode(notifyOnExit, forKey: "CLRegion.notifyOnExit")
   }
@@ -99,7 +100,7 @@ open class CLRegion: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   /// unknown properties, the object itself.
   open func copy(with zone: NSZone? = nil) -> Any {
     guard type(of: self) == CLRegion.self else { return self }
-    return CLRegion(named: name, center: place.center, radius: place.radius).notifying(like: self)
+    return CLRegion(named: name, center: circle.center, radius: circle.radius).notifying(like: self)
   }
 
   func notifying(like other: CLRegion) -> Self {
@@ -117,9 +118,9 @@ open class CLRegion: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   var kind: ObjectIdentifier { ObjectIdentifier(CLRegion.self) }
 
   func isPlace(of other: CLRegion) -> Bool {
-    let (here, there) = (circle, other.circle)
-    return here.center.latitude == there.center.latitude
-      && here.center.longitude == there.center.longitude && here.radius == there.radius
+    circle.center.latitude == other.circle.center.latitude
+      && circle.center.longitude == other.circle.center.longitude
+      && circle.radius == other.circle.radius
   }
 
   open override var hash: Int { identifier.hashValue }

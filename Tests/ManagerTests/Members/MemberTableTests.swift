@@ -1,6 +1,7 @@
-import CoreLocation
 import Foundation
 import Testing
+
+@testable import CoreLocation
 
 /// docs/corelocation.md says of every member what it does here. It must be complete, and true.
 @Suite struct MemberTableTests {
@@ -89,7 +90,9 @@ import Testing
     for use in MemberUses().all {
       await use.body(stage)
       // Calls come in order: what comes before a last one is all that came of the use.
-      stage.manager.callDelegate { _ in listener.note("that is all") }
+      stage.manager.callDelegate(after: stage.manager.services.beacons) { _ in
+        listener.note("that is all")
+      }
       let told = await listener.lines(before: "that is all")
       if use.status != .works { #expect(told == use.told, "\(use.name)") }
     }
