@@ -15,8 +15,6 @@ struct Batch: Sendable {
   private(set) var entryBytes = 0
   /// The keys whose stored entries are deleted before ``entries`` are added, without a history.
   private(set) var removed: Set<Store.Key> = []
-  /// The highest identifier that each group has settled.
-  private(set) var settled: [String: Int64] = [:]
   private(set) var marks: [String: Int64] = [:]
   private(set) var presence: [StoredPresence] = []
   private(set) var gaps: [EntryGap] = []
@@ -31,8 +29,8 @@ struct Batch: Sendable {
   var count: Int { rows.count + entries.count + completions.count }
 
   var isEmpty: Bool {
-    rows.isEmpty && entries.isEmpty && removed.isEmpty && settled.isEmpty && marks.isEmpty
-      && presence.isEmpty && gaps.isEmpty && authorization == nil
+    rows.isEmpty && entries.isEmpty && removed.isEmpty && marks.isEmpty && presence.isEmpty
+      && gaps.isEmpty && authorization == nil
   }
 
   mutating func add(_ change: Store.Change) {
@@ -45,7 +43,6 @@ struct Batch: Sendable {
     case .setState(let key, let state): set(.setState(state), of: key)
     case .add(let entry): add(entry)
     case .setAuthorization(let value): authorization = .some(value)
-    case .settle(let group, let id): settle(group, id)
     case .mark(let reader, let id): marks[reader] = max(id, marks[reader] ?? id)
     case .addPresence(let new):
       if presence.count < Self.maximumPresence { presence.append(new) }
@@ -79,13 +76,18 @@ struct Batch: Sendable {
     removeEntries { $0.key == key }
   }
 
-  private mutating func settle(_ group: String, _ id: Int64) {
-    settled[group] = max(id, settled[group] ?? id)
+  /// The highest identifier that each group has settled.
+  var settled: [String: Int64] {
+    Dictionary(
+      uniqueKeysWithValues: marks.compactMap { reader, id in
+        Store.group(ofReader: reader).map { ($0, id) }
+      })
   }
 
   mutating func removeSettled() {
+    let settled = settled
     guard !keepsHistory, !settled.isEmpty else { return }
-    removeEntries { [settled] entry in
+    removeEntries { entry in
       entry.recipients.flatMap { settled[$0.group] }.map { entry.id <= $0 } ?? false
     }
   }
@@ -112,8 +114,7 @@ struct Batch: Sendable {
     for key in newer.removed { remove(entriesOf: key) }
     for (key, row) in newer.rows { set(row, of: key) }
     for entry in newer.entries { add(entry) }
-    for (group, id) in newer.settled { settle(group, id) }
-    for (reader, id) in newer.marks { marks[reader] = max(id, marks[reader] ?? id) }
+    marks.merge(newer.marks, uniquingKeysWith: max)
     presence += newer.presence.prefix(max(0, Self.maximumPresence - presence.count))
     for gap in newer.gaps { gaps.insert(gap) }
     authorization = newer.authorization ?? authorization
@@ -193,9 +194,6 @@ extension Database {
       }
     }
     let mark = try prepare("INSERT OR REPLACE INTO reader VALUES (?, ?)")
-    for (group, id) in batch.settled {
-      try mark.run([.text(Store.readerName(ofGroup: group)), .integer(id)])
-    }
     for (reader, id) in batch.marks { try mark.run([.text(reader), .integer(id)]) }
   }
 

@@ -166,7 +166,6 @@ extension Contents {
       known = max(known, entry.id)
       if entry.recipients != nil { undelivered.append(entry) }
     case .setAuthorization(let value): authorization = value
-    case .settle(let group, let id): advance(Store.readerName(ofGroup: group), to: id)
     case .mark(let reader, let id): advance(reader, to: id)
     case .setGeneration(let value): if generation.isEmpty { generation = value }
     case .addGap(let gap): known = max(known, gap.last)

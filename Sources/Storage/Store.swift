@@ -116,15 +116,17 @@ package final class Store: Sendable {
     case add(StoredEntry)
     /// Stores the authorization; `nil` if it is not determined.
     case setAuthorization(String?)
-    /// Records that a group's clients need no entry up to an identifier any more.
-    case settle(group: String, through: Int64)
-    /// Records that a reader needs no entry up to an identifier any more.
+    /// Records that a reader, or a group's clients, need no entry up to an identifier any more.
     case mark(reader: String, through: Int64)
     /// Adds presence to that of its hour; does nothing without a history.
     case addPresence(StoredPresence)
     case addGap(EntryGap)
     /// Names a database that does not exist yet.
     case setGeneration(String)
+
+    static func settle(group: String, through id: Int64) -> Change {
+      .mark(reader: readerName(ofGroup: group), through: id)
+    }
   }
 
   private struct State {
@@ -238,9 +240,7 @@ package final class Store: Sendable {
       if case .add(let entry) = change { state.recovered.append(entry) }
     }
     for (reader, id) in contents.positions {
-      state.queue.add(
-        Self.group(ofReader: reader).map { .settle(group: $0, through: id) }
-          ?? .mark(reader: reader, through: id))
+      state.queue.add(.mark(reader: reader, through: id))
     }
     let isMissing = opened.database == nil
     if !isNew, let positions = opened.positions, !positions.isExact {
@@ -387,19 +387,15 @@ package final class Store: Sendable {
   /// Records that a group's clients need no entry through an identifier again. Makes one system
   /// call and does not wait. Call it on the delegate's thread, right after the delegate returns.
   package func settle(group: String, through id: Int64) {
-    mark(.settle(group: group, through: id), Self.readerName(ofGroup: group), id)
+    mark(Self.readerName(ofGroup: group), through: id)
   }
 
   /// Records a reader's position, as ``settle(group:through:)`` does for a group.
   package func mark(_ reader: String, through id: Int64) {
-    mark(.mark(reader: reader, through: id), reader, id)
-  }
-
-  private func mark(_ change: Change, _ reader: String, _ id: Int64) {
     // This comes first: a process killed before it delivers the entry again.
     state.withLock { $0.positions }?.put(reader, id)
     state.withLock { state in
-      state.queue.add(change)
+      state.queue.add(.mark(reader: reader, through: id))
       state.marksWaiting += 1
       if state.marksWaiting >= Self.marksPerTransaction { schedule(&state) }
     }
@@ -648,7 +644,7 @@ extension Store.Change {
     case .setState(let key, let state): max(key.bytes, state.count)
     case .add(let entry): entry.bytes
     case .setAuthorization(let value): value?.utf8.count ?? 0
-    case .settle(let name, _), .mark(let name, _): name.utf8.count
+    case .mark(let reader, _): reader.utf8.count
     case .addPresence(let presence): presence.beacon.utf8.count
     case .addGap, .setGeneration: 0
     }

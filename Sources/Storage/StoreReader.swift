@@ -29,7 +29,21 @@ package final class StoreReader: Sendable {
 
   /// Returns entries in ascending order of identifier.
   package func entries(_ query: EntryQuery = EntryQuery()) throws(StorageError) -> [StoredEntry] {
-    try reading { database throws(StorageError) in try database.entries(query) }
+    try reading { database throws(StorageError) in
+      let (filter, values) = Database.filter(query)
+      // A history of a version before 0.2 has no recipients.
+      let hasRecipients =
+        try database.integer("PRAGMA application_id") == Schema.applicationIdentifier
+      let columns = hasRecipients ? ", service, \"group\"" : ", NULL, NULL"
+      let statement = try database.prepare(
+        """
+        SELECT id, time, kind, region, beacon, payload, dwell\(columns) FROM entry \(filter)
+        ORDER BY id \(query.leavesNewest ? "DESC" : "") LIMIT ?
+        """)
+      try statement.bind(values + [.integer(query.limit.map { Int64(max(0, $0)) } ?? -1)])
+      let entries = try statement.entries()
+      return query.leavesNewest ? entries.reversed() : entries
+    }
   }
 
   /// Calls a function with each entry, in ascending order of identifier, also with those stored
@@ -57,7 +71,11 @@ package final class StoreReader: Sendable {
   }
 
   package func regions() throws(StorageError) -> [String] {
-    try reading { database throws(StorageError) in try database.regions() }
+    try reading { database throws(StorageError) in
+      let statement = try database.prepare(
+        "SELECT DISTINCT region FROM entry WHERE region IS NOT NULL ORDER BY region")
+      return try statement.rows { $0.text(0) }
+    }
   }
 
   package var count: Int {
@@ -81,7 +99,27 @@ package final class StoreReader: Sendable {
   package func presence(
     since: Int64? = nil, until: Int64? = nil, beacon: String? = nil
   ) throws(StorageError) -> [StoredPresence] {
-    try reading { database throws(StorageError) in try database.presence(since, until, beacon) }
+    try reading { database throws(StorageError) in
+      let statement = try database.prepare(
+        """
+        SELECT beacon, hour, seconds, sightings, samples, sum, best, best IS NULL FROM presence
+        WHERE hour >= ?1 AND hour < ?2 AND (?3 IS NULL OR beacon = ?3) ORDER BY hour, beacon
+        """)
+      try statement.bind([
+        .integer(since.map(HistoryHour.containing) ?? .min),
+        // The range excludes an hour that begins exactly then.
+        .integer(until.map { HistoryHour.containing($0 &- 1) &+ 1 } ?? .max),
+        .text(beacon),
+      ])
+      return try statement.rows { row in
+        let samples = row.integer(4)
+        return StoredPresence(
+          beacon: row.text(0), hour: row.integer(1), seconds: row.real(2) ?? 0,
+          sightings: row.integer(3), samples: samples,
+          meanRSSI: samples > 0 ? (row.real(5) ?? 0) / Double(samples) : nil,
+          bestRSSI: row.integer(7) == 0 ? row.integer(6) : nil)
+      }
+    }
   }
 
   private func integer(_ text: String) throws(StorageError) -> Int64 {
@@ -113,7 +151,7 @@ extension Database {
     }
   }
 
-  private static func filter(_ query: EntryQuery) -> (text: String, values: [Statement.Value]) {
+  fileprivate static func filter(_ query: EntryQuery) -> (text: String, values: [Statement.Value]) {
     var conditions: [String] = []
     var values: [Statement.Value] = []
     func require(_ condition: String, _ value: Statement.Value?) {
@@ -149,51 +187,6 @@ extension Database {
 
   static var selection: String {
     "SELECT id, time, kind, region, beacon, payload, dwell, service, \"group\" FROM entry"
-  }
-
-  fileprivate func entries(_ query: EntryQuery) throws(StorageError) -> [StoredEntry] {
-    let (filter, values) = Self.filter(query)
-    // A history of a version before 0.2 has no recipients.
-    let hasRecipients = try integer("PRAGMA application_id") == Schema.applicationIdentifier
-    let columns = hasRecipients ? ", service, \"group\"" : ", NULL, NULL"
-    let statement = try prepare(
-      """
-      SELECT id, time, kind, region, beacon, payload, dwell\(columns) FROM entry \(filter)
-      ORDER BY id \(query.leavesNewest ? "DESC" : "") LIMIT ?
-      """)
-    try statement.bind(values + [.integer(query.limit.map { Int64(max(0, $0)) } ?? -1)])
-    let entries = try statement.entries()
-    return query.leavesNewest ? entries.reversed() : entries
-  }
-
-  fileprivate func regions() throws(StorageError) -> [String] {
-    let statement = try prepare(
-      "SELECT DISTINCT region FROM entry WHERE region IS NOT NULL ORDER BY region")
-    return try statement.rows { $0.text(0) }
-  }
-
-  fileprivate func presence(
-    _ since: Int64?, _ until: Int64?, _ beacon: String?
-  ) throws(StorageError) -> [StoredPresence] {
-    let statement = try prepare(
-      """
-      SELECT beacon, hour, seconds, sightings, samples, sum, best, best IS NULL FROM presence
-      WHERE hour >= ?1 AND hour < ?2 AND (?3 IS NULL OR beacon = ?3) ORDER BY hour, beacon
-      """)
-    try statement.bind([
-      .integer(since.map(HistoryHour.containing) ?? .min),
-      // The range excludes an hour that begins exactly then.
-      .integer(until.map { HistoryHour.containing($0 &- 1) &+ 1 } ?? .max),
-      .text(beacon),
-    ])
-    return try statement.rows { row in
-      let samples = row.integer(4)
-      return StoredPresence(
-        beacon: row.text(0), hour: row.integer(1), seconds: row.real(2) ?? 0,
-        sightings: row.integer(3), samples: samples,
-        meanRSSI: samples > 0 ? (row.real(5) ?? 0) / Double(samples) : nil,
-        bestRSSI: row.integer(7) == 0 ? row.integer(6) : nil)
-    }
   }
 }
 

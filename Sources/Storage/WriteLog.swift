@@ -301,6 +301,7 @@ extension Store.Change: LogValue {
     case 3: self = try .setState(cursor.read(), cursor.read())
     case 4: self = try .add(cursor.read())
     case 5: self = try .setAuthorization(cursor.read())
+    // A version before this one wrote it for a group's mark.
     case 6: self = try .settle(group: cursor.read(), through: cursor.read())
     case 7: self = try .mark(reader: cursor.read(), through: cursor.read())
     case 8: self = try .addPresence(cursor.read())
@@ -317,7 +318,6 @@ extension Store.Change: LogValue {
     case .setState(let key, let state): bytes.write(UInt8(3), key, state)
     case .add(let entry): bytes.write(UInt8(4), entry)
     case .setAuthorization(let value): bytes.write(UInt8(5), value)
-    case .settle(let group, let id): bytes.write(UInt8(6), group, id)
     case .mark(let reader, let id): bytes.write(UInt8(7), reader, id)
     case .addPresence(let presence): bytes.write(UInt8(8), presence)
     case .addGap(let gap): bytes.write(UInt8(9), gap.first, gap.last)
