@@ -197,11 +197,11 @@ private struct Bench {
       _ = machine.process(&input, into: &output)
     }
     #expect(bench.machine.latestFix != nil)
-    #expect(bench.machine.latestHeading(of: bench.first) != nil)
+    #expect(bench.machine.compass.latestHeading(of: bench.first) != nil)
     _ = bench.events { $0.setAuthorization(.denied, into: &$1) }
     #expect(bench.machine.latestFix == nil)
     // Headings need no authorization.
-    #expect(bench.machine.latestHeading(of: bench.first) != nil)
+    #expect(bench.machine.compass.latestHeading(of: bench.first) != nil)
     #expect(bench.startUpdates(bench.second) == [])
   }
 
@@ -538,6 +538,6 @@ private struct Bench {
     #expect(states.map(\.sentence) == Array(repeating: MagneticModel.expiry, count: reports))
     #expect(states.allSatisfy { $0.subject == .headings && !$0.condition.isFault })
     #expect(bench.machine.health == nil)
-    #expect(bench.machine.latestHeading(of: first)?.trueHeading != nil)
+    #expect(bench.machine.compass.latestHeading(of: first)?.trueHeading != nil)
   }
 }

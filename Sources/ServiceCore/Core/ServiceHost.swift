@@ -358,10 +358,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
         }
       case .register(let registration, let group, let identifier, let value):
         groups.insert(group)
-        stored.append(
-          .register(key(group, identifier), registration, state: value) { [self] in
-            encode(registration).map { ($0, value.flatMap { encode($0) }) }
-          })
+        stored.append(.register(key(group, identifier), registration, state: value))
       case .unregister(let group, let identifier):
         groups.insert(group)
         stored.append(.unregister(key(group, identifier)))
@@ -370,10 +367,8 @@ package final class ServiceHost<S: Service>: ServiceHosting {
         stored.append(
           .event(
             Journal.NewEvent(
-              event: event, key: key(group, identifier),
-              encodeState: { [self] in value.flatMap { encode($0) } },
-              encode: { [self] in encode(event) }, pace: pace, pause: pace.map(DeliveryPause.init)))
-        )
+              event: event, key: key(group, identifier), state: value, pace: pace,
+              pause: pace.map(DeliveryPause.init))))
       }
     }
     journal.submit(stored)
@@ -423,15 +418,6 @@ package final class ServiceHost<S: Service>: ServiceHosting {
 
   private func key(_ group: ClientGroup, _ identifier: String) -> Store.Key {
     Store.Key(service: S.name, group: group.name, identifier: identifier)
-  }
-
-  private func encode(_ value: some Encodable) -> [UInt8]? {
-    do {
-      return Array(try JSONEncoder().encode(value))
-    } catch {
-      store.logger.error("\(S.name): a value cannot be stored: \(error)")
-      return nil
-    }
   }
 
   private func decode<Value: Decodable>(

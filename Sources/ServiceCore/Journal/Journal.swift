@@ -1,5 +1,7 @@
 import DequeModule
 import Dispatch
+import FoundationEssentials
+import Logging
 import Scanning
 package import Storage
 import Synchronization
@@ -36,30 +38,22 @@ package final class Journal: Sendable {
 
   enum Item: Sendable {
     case event(NewEvent)
-    case register(Store.Key, any Sendable, state: (any Sendable)?, encode: Encode)
+    case register(Store.Key, any Codable & Sendable, state: (any Codable & Sendable)?)
     case unregister(Store.Key)
     /// A function that is called when everything before it is written.
     case call(@Sendable () -> Void)
-
-    typealias Encode = @Sendable () -> (definition: [UInt8], state: [UInt8]?)?
   }
 
   struct NewEvent: Sendable {
     var event: any ServiceEvent
     /// The registration of the event; `nil` if no group receives it.
     var key: Store.Key?
-    /// Return the stored forms of the registration's state and, without a format, of the event.
-    var encodeState: @Sendable () -> [UInt8]? = { nil }
-    var encode: @Sendable () -> [UInt8]? = { nil }
+    /// The registration's state after the event.
+    var state: (any Codable & Sendable)?
     /// The deliveries that a recording waits for; `nil` for other sources.
     var pace: DispatchGroup?
     /// Pauses the recording until the event is sent.
     var pause: DeliveryPause?
-  }
-
-  private struct Pending {
-    var item: Item
-    var sequence: UInt64
   }
 
   private enum Step {
@@ -79,7 +73,7 @@ package final class Journal: Sendable {
   }
 
   private struct State {
-    var pending: [Pending] = []
+    var pending: [(item: Item, sequence: UInt64)] = []
     var sequence: UInt64 = 0
     /// The places of the removals of registrations that may have waiting events.
     var removed: [Store.Key: UInt64] = [:]
@@ -181,7 +175,7 @@ package final class Journal: Sendable {
       for item in items {
         state.sequence += 1
         if case .unregister(let key) = item { state.removed[key] = state.sequence }
-        state.pending.append(Pending(item: item, sequence: state.sequence))
+        state.pending.append((item, state.sequence))
       }
       // Under the lock, so a later wait for the queue includes these items.
       if !state.isScheduled { queue.async { [self] in drain() } }
@@ -211,15 +205,16 @@ package final class Journal: Sendable {
     }
   }
 
-  private func append(_ pending: [Pending]) {
+  private func append(_ pending: [(item: Item, sequence: UInt64)]) {
     let database = store.database
     var changes: [Store.Change] = []
     var steps: [Step] = []
-    for one in pending {
-      switch one.item {
-      case .event(let new): add(new, one.sequence, database, &changes, &steps)
-      case .register(let key, let registration, let value, let encode):
-        if database != nil, let (definition, state) = encode() {
+    for (item, sequence) in pending {
+      switch item {
+      case .event(let new): add(new, sequence, database, &changes, &steps)
+      case .register(let key, let registration, let value):
+        if database != nil, let definition = encode(registration, of: key) {
+          let state = value.flatMap { encode($0, of: key) }
           changes.append(
             .register(Store.Registration(key: key, definition: definition, state: state)))
         }
@@ -229,7 +224,7 @@ package final class Journal: Sendable {
               key.service, ClientGroup(key.group), key.identifier, registration, state: value)))
       case .unregister(let key):
         changes.append(.remove(key))
-        steps.append(.remove(key, one.sequence))
+        steps.append(.remove(key, sequence))
       case .call(let body): steps.append(.call(body))
       }
     }
@@ -243,8 +238,10 @@ package final class Journal: Sendable {
     _ new: NewEvent, _ sequence: UInt64, _ database: Store?, _ changes: inout [Store.Change],
     _ steps: inout [Step]
   ) {
-    if database != nil, let key = new.key, let value = new.encodeState() {
-      changes.append(.setState(key, value))
+    if database != nil, let key = new.key, let state = new.state,
+      let stored = encode(state, of: key)
+    {
+      changes.append(.setState(key, stored))
     }
     if let format = store.configuration.journalFormat {
       guard let description = format(new.event) else { return }
@@ -257,7 +254,7 @@ package final class Journal: Sendable {
     guard let key = new.key else { return }
     let description = JournalDescription(
       kind: "event", wallClockTime: WallClockTime(nanoseconds: 0), region: key.identifier,
-      record: database == nil ? [] : new.encode() ?? [])
+      record: database == nil ? [] : encode(new.event, of: key) ?? [])
     let entry = JournalEntry(nextID(database), new.event, description)
     if database != nil, !entry.record.isEmpty {
       let recipients = StoredEntry.Recipients(service: key.service, group: key.group)
@@ -265,6 +262,15 @@ package final class Journal: Sendable {
     }
     let event = StoredEvent(event: new.event, id: entry.id, key: key, pace: new.pace)
     steps.append(.deliver(event, new.pause, sequence))
+  }
+
+  private func encode(_ value: some Encodable, of key: Store.Key) -> [UInt8]? {
+    do {
+      return Array(try JSONEncoder().encode(value))
+    } catch {
+      store.logger.error("\(key.service): a value cannot be stored: \(error)")
+      return nil
+    }
   }
 
   private func nextID(_ database: Store?) -> Int64 {

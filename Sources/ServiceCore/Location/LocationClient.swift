@@ -165,8 +165,9 @@ package struct LocationClient: Sendable {
 
   package func stopHeadings() { update { machine, _ in machine.compass.stop(for: identifier) } }
 
+  /// The latest heading, which needs no authorization, as on Apple's systems.
   package var latestHeading: Heading? {
-    host.read { [identifier] in $0.latestHeading(of: identifier) }
+    host.read { [identifier] in $0.compass.latestHeading(of: identifier) }
   }
 
   /// Reports the latest state of the source to the client, as an event.

@@ -36,9 +36,6 @@ struct LocationMachine: Service {
   /// The latest fix, if the application may have it.
   var latestFix: Fix? { status.isAuthorized && !source.isRefused ? source.newestFix : nil }
 
-  /// Returns a client's latest heading, which needs no authorization, as on Apple's systems.
-  func latestHeading(of client: ClientIdentifier) -> Heading? { compass.latestHeading(of: client) }
-
   var isRefused: Bool { status == .denied || status == .restricted }
 
   private var isAvailable: Bool { !hasEnded && !isRefused }
@@ -104,30 +101,20 @@ struct LocationMachine: Service {
     _ change: (inout GroupDetectors) -> [GroupDetectors.Event]
   ) {
     var detectors = groups.removeValue(forKey: group) ?? GroupDetectors()
-    let events = change(&detectors)
-    for event in events {
-      var report: VisitReport?
-      if case .visit(let visit) = event { report = detectors.report(visit, wallClockOffset) }
-      deliver(event, report, of: detectors, in: group, into: &output)
+    for event in change(&detectors) {
+      switch event {
+      case .visit(let visit):
+        output.deliver(
+          .visit(detectors.report(visit, wallClockOffset)), of: Self.visits, in: group,
+          state: detectors.visits.map { .visits($0, wallClockOffset) })
+      case .significantChange(let fix):
+        output.deliver(
+          .significantChange(fix), of: Self.changes, in: group,
+          state: detectors.changeRule.map { .significantChanges($0, wallClockOffset) })
+      case .first(let fix, let client): output.deliver(.significantChange(fix), to: client)
+      }
     }
     groups[group] = detectors
-  }
-
-  private func deliver(
-    _ event: GroupDetectors.Event, _ report: VisitReport?, of detectors: GroupDetectors,
-    in group: ClientGroup, into output: inout Output
-  ) {
-    switch event {
-    case .visit(let visit):
-      output.deliver(
-        .visit(report ?? VisitReport(visit, wallClockOffset)), of: Self.visits, in: group,
-        state: detectors.visits.map { .visits($0, wallClockOffset) })
-    case .significantChange(let fix):
-      output.deliver(
-        .significantChange(fix), of: Self.changes, in: group,
-        state: detectors.changeRule.map { .significantChanges($0, wallClockOffset) })
-    case .first(let fix, let client): output.deliver(.significantChange(fix), to: client)
-    }
   }
 
   /// Changes the detectors of each group, in the order of their names.
