@@ -19,64 +19,8 @@ import Synchronization
 /// Entries, exits and visits come from the journal, so those that occur without a broker are
 /// published later, even by the next process. No call waits for the broker. A thread of the link
 /// connects, publishes, and retries after each loss of the connection. It sleeps while there is
-/// nothing to publish.
+/// nothing to publish. It retains the link until ``stop()``.
 package final class Broker: Sendable {
-  private let work: LinkWork
-
-  /// Creates a link, which reports on its own thread.
-  ///
-  /// - Throws: `BrokerError` if the configuration is not valid.
-  package init(
-    _ configuration: BrokerConfiguration, _ journal: Journal,
-    report: @escaping @Sendable (BrokerEvent) -> Void = { _ in }
-  ) throws(BrokerError) {
-    try configuration.check()
-    work = LinkWork(
-      configuration, JournalReader(journal, name: "mqtt", kinds: ["enter", "exit", "visit"]),
-      report)
-  }
-
-  deinit { work.thread.requestStop() }
-
-  /// Starts to connect, unless it was started before. Pending state is published on connection.
-  package func start() { work.start() }
-
-  /// Publishes pending messages and `offline`, within a second, and disconnects.
-  package func stop() { work.stop() }
-
-  package var status: BrokerStatus { work.status }
-
-  /// Sets the regions, and removes all others from the broker.
-  package func setRegions(_ regions: [BrokerRegion]) {
-    work.update { $0.setRegions(regions) }
-  }
-
-  /// Sets the beacons that have names, and removes all others from the broker.
-  package func setBeacons(_ names: [BeaconIdentity: String]) {
-    work.update { $0.setBeacons(names) }
-  }
-
-  package func update(ranging report: RangingReport) {
-    work.update { $0.update(ranging: report) }
-  }
-
-  /// Publishes a region's state and the record of its event, and looks for new events.
-  package func update(region event: MonitorEvent, _ record: [UInt8]) {
-    work.update(wakes: true) { $0.update(region: event, record) }
-  }
-
-  /// Makes the link look for new events in the journal.
-  package func wake() { work.update(wakes: true) { _ in } }
-
-  /// Publishes the record of a fix.
-  package func update(location record: [UInt8]) { work.update { $0.update(location: record) } }
-
-  /// Publishes the record of the receiver's state.
-  package func update(health record: [UInt8]) { work.update { $0.update(health: record) } }
-}
-
-/// The link's thread and the state that it shares with callers.
-private final class LinkWork: Sendable {
   private struct State {
     var publisher: Publisher
     var status = BrokerStatus()
@@ -89,7 +33,7 @@ private final class LinkWork: Sendable {
   private let reader: JournalReader
   private let report: @Sendable (BrokerEvent) -> Void
   private let state: Mutex<State>
-  let thread = WorkerThread()
+  private let thread = WorkerThread()
 
   /// The time in which the broker must answer a connection request, in seconds.
   private static let answerTime = 15.0
@@ -97,17 +41,34 @@ private final class LinkWork: Sendable {
   private static let restTime = 0.5
   private static let stopTime = 0.9
 
-  init(
-    _ configuration: BrokerConfiguration, _ reader: JournalReader,
-    _ report: @escaping @Sendable (BrokerEvent) -> Void
-  ) {
+  /// Creates a link, which reports on its own thread.
+  ///
+  /// - Throws: `BrokerError` if the configuration is not valid.
+  package init(
+    _ configuration: BrokerConfiguration, _ journal: Journal,
+    report: @escaping @Sendable (BrokerEvent) -> Void = { _ in }
+  ) throws(BrokerError) {
+    try configuration.check()
     self.configuration = configuration
-    self.reader = reader
+    reader = JournalReader(journal, name: "mqtt", kinds: ["enter", "exit", "visit"])
     self.report = report
     state = Mutex(State(publisher: Publisher(configuration, position: reader.begin())))
   }
 
-  var status: BrokerStatus {
+  /// Starts to connect, unless it was started before. Pending state is published on connection.
+  package func start() {
+    guard !thread.start({ [self] in run() }) else { return }
+    fail("no thread can be started for the MQTT link; end other programs, or raise their limit")
+  }
+
+  /// Publishes pending messages and `offline`, within a second, and disconnects.
+  package func stop() {
+    thread.requestStop()
+    // An attempt to connect may block for longer. The thread ends after it.
+    if status.isConnected { thread.waitForEnd(seconds: Self.stopTime) }
+  }
+
+  package var status: BrokerStatus {
     let (known, acknowledged) = state.withLock { state in
       var status = state.status
       status.published = state.publisher.outbox.published
@@ -119,8 +80,36 @@ private final class LinkWork: Sendable {
     return status
   }
 
+  /// Sets the regions, and removes all others from the broker.
+  package func setRegions(_ regions: [BrokerRegion]) {
+    update { $0.setRegions(regions) }
+  }
+
+  /// Sets the beacons that have names, and removes all others from the broker.
+  package func setBeacons(_ names: [BeaconIdentity: String]) {
+    update { $0.setBeacons(names) }
+  }
+
+  package func update(ranging report: RangingReport) {
+    update { $0.update(ranging: report) }
+  }
+
+  /// Publishes a region's state and the record of its event, and looks for new events.
+  package func update(region event: MonitorEvent, _ record: [UInt8]) {
+    update(wakes: true) { $0.update(region: event, record) }
+  }
+
+  /// Makes the link look for new events in the journal.
+  package func wake() { update(wakes: true) { _ in } }
+
+  /// Publishes the record of a fix.
+  package func update(location record: [UInt8]) { update { $0.update(location: record) } }
+
+  /// Publishes the record of the receiver's state.
+  package func update(health record: [UInt8]) { update { $0.update(health: record) } }
+
   /// Changes the messages to publish, and wakes the thread if it can publish them.
-  func update(wakes alwaysWakes: Bool = false, _ body: (inout Publisher) -> Void) {
+  private func update(wakes alwaysWakes: Bool = false, _ body: (inout Publisher) -> Void) {
     let wakes = state.withLock { state in
       let before = state.publisher.outbox.revision
       body(&state.publisher)
@@ -128,17 +117,6 @@ private final class LinkWork: Sendable {
         && (alwaysWakes || state.publisher.outbox.revision != before)
     }
     if wakes { thread.wake.send() }
-  }
-
-  func start() {
-    guard !thread.start({ [self] in run() }) else { return }
-    fail("no thread can be started for the MQTT link; end other programs, or raise their limit")
-  }
-
-  func stop() {
-    thread.requestStop()
-    // An attempt to connect may block for longer. The thread ends after it.
-    if status.isConnected { thread.waitForEnd(seconds: Self.stopTime) }
   }
 
   private func run() {
@@ -169,9 +147,9 @@ private final class LinkWork: Sendable {
   /// Connects, and publishes until the connection ends or a stop is requested. Returns the duration
   /// of the connection, in seconds.
   private func connect() -> Double {
-    let session: LinkSession
+    let session: MQTTClient
     do throws(MQTTClient.Failure) {
-      session = try LinkSession(
+      session = try MQTTClient(
         configuration, status: state.withLock { $0.publisher.topics.status })
     } catch {
       fail(configuration.sentence(for: error, log: nil))
@@ -225,7 +203,7 @@ private final class LinkWork: Sendable {
   }
 
   /// Publishes until a stop is requested, then publishes the rest and `offline`.
-  private func publish(on session: LinkSession) throws(MQTTClient.Failure) {
+  private func publish(on session: MQTTClient) throws(MQTTClient.Failure) {
     let (filters, status) = state.withLock { state in
       (state.publisher.filters, state.publisher.topics.status)
     }
@@ -279,7 +257,7 @@ private final class LinkWork: Sendable {
   }
 
   /// Handles the acknowledgments and messages received from the broker.
-  private func take(from session: LinkSession) {
+  private func take(from session: MQTTClient) {
     let (tokens, messages) = (session.takeAcknowledged(), session.takeMessages())
     guard !tokens.isEmpty || !messages.isEmpty else { return }
     let acknowledged = state.withLock { state in

@@ -2,10 +2,6 @@ import CMosquitto
 
 // Error sentences without a full stop: what went wrong, where, and what to do.
 
-extension MQTTClient.Failure {
-  static var closed: Self { Self(status: MOSQ_ERR_CONN_LOST.rawValue) }
-}
-
 extension BrokerConfiguration {
   private var broker: String { "the MQTT broker at \(address)" }
 

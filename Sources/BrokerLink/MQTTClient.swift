@@ -1,7 +1,9 @@
 import CMosquitto
+import Clocks
 import Glibc
+import Scanning
 
-/// A libmosquitto connection to a broker, for one attempt.
+/// A libmosquitto connection to a broker, for one attempt. It tracks waits and acknowledgments.
 ///
 /// It belongs to one thread. libmosquitto runs callbacks only inside the calls made here, and the
 /// callbacks only copy into ``Inbox``. This makes every pointer below valid: arguments live during
@@ -33,27 +35,31 @@ import Glibc
     var errno: Int32 = 0
   }
 
-  let inbox = Inbox()
+  private let inbox = Inbox()
+  private let configuration: BrokerConfiguration
+  /// The unacknowledged messages, by libmosquitto's identifiers.
+  private var tokens: [Int32: UInt64] = [:]
+  /// The times of the last packet in each direction. The keep-alive counts from the earlier one.
+  private var lastRead = MonotonicTime.now
+  private var lastWrite = MonotonicTime.now
   private let handle: OpaquePointer
 
   /// Initializes libmosquitto once. The cleanup at the end of the process is omitted.
   private static let library: Void = { _ = mosquitto_lib_init() }()
 
-  /// Prepares a connection with a last will, which the broker publishes and retains. From then on,
-  /// libmosquitto ignores SIGPIPE in the whole process.
-  init(
-    _ configuration: BrokerConfiguration, will: (topic: String, payload: [UInt8])
-  ) throws(Failure) {
+  /// Prepares a connection with the last will `offline`, which the broker publishes and retains.
+  /// From then on, libmosquitto ignores SIGPIPE in the whole process.
+  init(_ configuration: BrokerConfiguration, status topic: String) throws(Failure) {
     Self.library
+    self.configuration = configuration
     let object = unsafe Unmanaged.passUnretained(inbox).toOpaque()
     guard let handle = unsafe mosquitto_new(configuration.clientID, true, object) else {
       throw Failure(status: MOSQ_ERR_NOMEM.rawValue)
     }
     unsafe self.handle = handle
     setCallbacks()
-    try check(
-      unsafe mosquitto_will_set(
-        handle, will.topic, Int32(will.payload.count), will.payload, 1, true))
+    let will = Array("offline".utf8)
+    try check(unsafe mosquitto_will_set(handle, topic, Int32(will.count), will, 1, true))
     if let name = configuration.username {
       try check(unsafe mosquitto_username_pw_set(handle, name, configuration.password))
     }
@@ -112,29 +118,76 @@ import Glibc
     throw Failure(status: status, errno: errno)
   }
 
+  /// The broker's answer to the connection request, or `nil` before it. 0 accepts it.
+  var answer: Int32? { inbox.answer }
+  /// The first error that libmosquitto logged.
+  var log: String? { inbox.error }
+  /// The socket, or -1 if it is closed.
+  private var descriptor: Int32 { unsafe mosquitto_socket(handle) }
+
   /// Connects the socket, and sends the connection request, whose answer comes later. It may block
-  /// as long as the system waits for the host.
-  func connect(to host: String, port: UInt16, keepAlive: Int) throws(Failure) {
-    try check(unsafe mosquitto_connect(handle, host, Int32(port), Int32(clamping: keepAlive)))
+  /// as long as the system waits for the host. Returns the time.
+  func connect() throws(Failure) -> MonotonicTime {
+    try check(
+      unsafe mosquitto_connect(
+        handle, configuration.host, Int32(configuration.usedPort),
+        Int32(clamping: configuration.keepAlive)))
+    lastRead = .now
+    lastWrite = lastRead
+    return lastRead
   }
 
-  /// The socket, or -1 if it is closed.
-  var descriptor: Int32 { unsafe mosquitto_socket(handle) }
-  var wantsWrite: Bool { unsafe mosquitto_want_write(handle) }
-
-  func read() throws(Failure) { try check(unsafe mosquitto_loop_read(handle, 1)) }
-  /// Writes as much pending data as possible.
-  func write() throws(Failure) { try check(unsafe mosquitto_loop_write(handle, 1)) }
-  /// Pings the broker if that is due, or fails if it did not answer the last ping.
-  func checkKeepAlive() throws(Failure) { try check(unsafe mosquitto_loop_misc(handle)) }
-
-  /// Queues a message, and returns the identifier of its acknowledgment.
-  func publish(_ topic: String, _ payload: [UInt8], isRetained: Bool) throws(Failure) -> Int32 {
+  /// Queues a message, and keeps its token until the acknowledgment.
+  func publish(_ message: Outbox.Message) throws(Failure) {
     var identifier: Int32 = 0
     try check(
       unsafe mosquitto_publish(
-        handle, &identifier, topic, Int32(clamping: payload.count), payload, 1, isRetained))
-    return identifier
+        handle, &identifier, message.topic, Int32(clamping: message.payload.count),
+        message.payload, 1, message.isRetained))
+    tokens[identifier] = message.token
+    lastWrite = .now
+    try checkEnd()
+  }
+
+  /// Waits for packets, for room to write, or for the wake signal, and handles the packets.
+  func wait(seconds: Double, orUntil wake: borrowing WakeSignal) throws(Failure) {
+    try checkEnd()
+    // libmosquitto counts whole seconds, so one more second makes it due there too.
+    let due = min(lastRead, lastWrite).advanced(bySeconds: Double(configuration.keepAlive) + 1)
+    let ready = waitForSocket(
+      descriptor, writes: unsafe mosquitto_want_write(handle), orUntil: wake.descriptor,
+      seconds: min(seconds, due.seconds(since: .now)))
+    wake.reset()
+    if ready.read {
+      try check(unsafe mosquitto_loop_read(handle, 1))
+      lastRead = .now
+    }
+    if ready.write, descriptor >= 0 {
+      try check(unsafe mosquitto_loop_write(handle, 1))
+      lastWrite = .now
+    }
+    if MonotonicTime.now >= due, descriptor >= 0 {
+      // This pings the broker, or fails if it did not answer the last ping.
+      try check(unsafe mosquitto_loop_misc(handle))
+      lastRead = .now
+      lastWrite = .now
+    }
+    try checkEnd()
+  }
+
+  func takeAcknowledged() -> [UInt64] {
+    defer { inbox.acknowledged = [] }
+    return inbox.acknowledged.compactMap { tokens.removeValue(forKey: $0) }
+  }
+
+  func takeMessages() -> [Received] {
+    defer { inbox.messages = [] }
+    return inbox.messages
+  }
+
+  private func checkEnd() throws(Failure) {
+    if let end = inbox.end { throw Failure(status: end) }
+    if descriptor < 0 { throw Failure(status: MOSQ_ERR_CONN_LOST.rawValue) }
   }
 
   func subscribe(_ filter: String) throws(Failure) {
@@ -165,7 +218,7 @@ private func sharedInbox(_ object: UnsafeMutableRawPointer?) -> MQTTClient.Inbox
 /// time has passed.
 ///
 /// - Returns: Whether the socket can be read or has failed, and whether it can be written to.
-func waitForSocket(
+private func waitForSocket(
   _ socket: Int32, writes: Bool, orUntil wake: Int32, seconds: Double
 ) -> (read: Bool, write: Bool) {
   var entries = [
