@@ -1,13 +1,5 @@
 import Scanning
 
-struct WebhookMessage: Sendable, Equatable {
-  /// The number of the event's entry in the journal.
-  var number: Int64
-  /// The number as text. Receivers can discard duplicates by it, since every attempt has the same.
-  var id: String
-  var body: [UInt8]
-}
-
 /// A webhook's position in its events, and the time of its next attempt. It does not read a clock.
 ///
 /// It sends one event at a time, in order, and repeats one that failed.
@@ -23,18 +15,17 @@ struct DeliverySchedule {
   private let configuration: WebhookConfiguration
   /// The number of the last event that is settled.
   private(set) var position: Int64
-  private var sent: WebhookMessage?
+  /// The state and the counters, except for the number of waiting events.
+  var status: WebhookStatus
+  /// The number of the event that is being sent.
+  private var sent: Int64?
   /// The earliest time of the next attempt after a failure.
   private var pauseEnd: MonotonicTime?
   private var delay: Double
-  private(set) var deliveries = 0
-  private(set) var failures = 0
-  private(set) var refused = 0
-  /// The number of times that events were dropped unsent.
-  private(set) var gaps = 0
 
-  init(_ configuration: WebhookConfiguration, position: Int64) {
+  init(_ configuration: WebhookConfiguration, place: String, position: Int64) {
     self.configuration = configuration
+    status = WebhookStatus(place: place)
     self.position = position
     delay = configuration.retryDelay.lowerBound
   }
@@ -45,10 +36,10 @@ struct DeliverySchedule {
   }
 
   /// Records that an event is being sent, and that all events up to `before` are settled.
-  mutating func begin(_ message: WebhookMessage, after before: Int64, hasGap: Bool) {
-    sent = message
+  mutating func begin(_ number: Int64, after before: Int64, hasGap: Bool) {
+    sent = number
     position = before
-    if hasGap { gaps += 1 }
+    if hasGap { status.gaps += 1 }
   }
 
   /// Moves to a position, up to which no event is for the webhook.
@@ -57,17 +48,17 @@ struct DeliverySchedule {
   /// Records the result, and returns the new position if it has moved. The factor multiplies the
   /// delay, so that clients of one failed server do not all return at the same time.
   mutating func end(_ outcome: Outcome, at now: MonotonicTime, factor: Double) -> Int64? {
-    guard let message = sent else { return nil }
+    guard let number = sent else { return nil }
     sent = nil
     switch outcome {
     case .delivered, .refused:
-      if outcome == .delivered { deliveries += 1 } else { refused += 1 }
+      if outcome == .delivered { status.deliveries += 1 } else { status.refused += 1 }
       pauseEnd = nil
       delay = configuration.retryDelay.lowerBound
-      position = message.number
-      return position
+      position = number
+      return number
     case .failed(let retryAfter):
-      failures += 1
+      status.failures += 1
       let limits = configuration.retryDelay
       let pause = min(max(delay * factor, limits.lowerBound), limits.upperBound)
       let asked = min(retryAfter, configuration.maximumRetryAfter)

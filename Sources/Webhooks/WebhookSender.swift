@@ -14,9 +14,18 @@ import Synchronization
 /// ```
 ///
 /// No call waits for a server. One thread serves all webhooks and sleeps while there is nothing to
-/// send. Each webhook has its own position in the events and receives one at a time, in order.
+/// send. Each webhook has its own position in the events and receives one at a time, in order. The
+/// thread retains the sender until ``stop()``.
 package final class WebhookSender: Sendable {
-  private let work: SenderWork
+  private let configuration: WebhookConfiguration
+  private let readers: [JournalReader]
+  private let curl: CurlLibrary
+  private let report: @Sendable (WebhookReport) -> Void
+  private let schedules: Mutex<[DeliverySchedule]>
+  private let thread = WorkerThread()
+
+  /// The longest wait for the thread, in seconds: libcurl may be waiting for the name resolver.
+  private static let stopTime = 0.5
 
   /// Creates a sender. It reports on its own thread or on that of a caller of its methods.
   ///
@@ -25,88 +34,49 @@ package final class WebhookSender: Sendable {
     _ configuration: WebhookConfiguration, from readers: [JournalReader],
     report: @escaping @Sendable (WebhookReport) -> Void = { _ in }
   ) throws(WebhookError) {
-    work = SenderWork(configuration, readers, try CurlLibrary.shared.get(), report)
-  }
-
-  deinit { work.thread.requestStop() }
-
-  /// Starts to deliver, unless it was started before.
-  package func start() { work.start() }
-
-  /// Ends all requests, and reports how many events were not delivered.
-  package func stop() { work.stop() }
-
-  /// Makes the thread look for new events.
-  package func wake() { work.thread.wake.send() }
-
-  /// The states of the webhooks, in the order of the configuration.
-  package var statuses: [WebhookStatus] { work.statuses }
-}
-
-/// The sender's thread and the state that it shares with callers.
-private final class SenderWork: Sendable {
-  private struct Webhook {
-    var schedule: DeliverySchedule
-    /// The last failure, until a delivery.
-    var reported: String?
-  }
-
-  private let configuration: WebhookConfiguration
-  private let readers: [JournalReader]
-  private let curl: CurlLibrary
-  private let report: @Sendable (WebhookReport) -> Void
-  private let webhooks: Mutex<[Webhook]>
-  let thread = WorkerThread()
-
-  /// The longest wait for the thread, in seconds: libcurl may be waiting for the name resolver.
-  private static let stopTime = 0.5
-
-  init(
-    _ configuration: WebhookConfiguration, _ readers: [JournalReader], _ curl: CurlLibrary,
-    _ report: @escaping @Sendable (WebhookReport) -> Void
-  ) {
+    curl = try CurlLibrary.shared.get()
     self.configuration = configuration
     self.readers = readers
-    self.curl = curl
     self.report = report
-    webhooks = Mutex(
-      readers.map { reader in
-        Webhook(schedule: DeliverySchedule(configuration, position: reader.begin()))
-      })
+    let schedules = zip(configuration.urls, readers).map { url, reader in
+      DeliverySchedule(configuration, place: url.place, position: reader.begin())
+    }
+    self.schedules = Mutex(schedules)
   }
 
-  var statuses: [WebhookStatus] {
-    let webhooks = webhooks.withLock { $0 }
-    return configuration.urls.indices.map { index in
-      let webhook = webhooks[index]
-      return WebhookStatus(
-        place: place(index), deliveries: webhook.schedule.deliveries,
-        failures: webhook.schedule.failures, refused: webhook.schedule.refused,
-        gaps: webhook.schedule.gaps,
-        waiting: readers[index].count(after: webhook.schedule.position),
-        lastError: webhook.reported)
+  /// The states of the webhooks, in the order of the configuration.
+  package var statuses: [WebhookStatus] {
+    zip(readers, schedules.withLock { $0 }).map { reader, schedule in
+      var status = schedule.status
+      status.waiting = reader.count(after: schedule.position)
+      return status
     }
   }
 
   private func place(_ index: Int) -> String { configuration.urls[index].place }
 
-  func start() {
+  /// Starts to deliver, unless it was started before.
+  package func start() {
     guard !thread.start({ [self] in run() }) else { return }
     fail("no thread can be started for webhooks; end other programs, or raise their limit")
   }
 
-  func stop() {
+  /// Ends all requests, and reports how many events were not delivered.
+  package func stop() {
     thread.requestStop()
     thread.waitForEnd(seconds: Self.stopTime)
     // Entries before the position need not be read again after a restart.
-    for (reader, webhook) in zip(readers, webhooks.withLock { $0 }) {
-      reader.mark(webhook.schedule.position)
+    for (reader, schedule) in zip(readers, schedules.withLock { $0 }) {
+      reader.mark(schedule.position)
     }
     for (index, status) in statuses.enumerated() where status.waiting > 0 {
       let events = status.waiting == 1 ? "1 event was" : "\(status.waiting) events were"
       report(.ended(index, "\(events) not delivered to the webhook at \(status.place)"))
     }
   }
+
+  /// Makes the thread look for new events.
+  package func wake() { thread.wake.send() }
 
   private static let noMemory = "there is no memory for webhooks; end other programs"
 
@@ -133,7 +103,7 @@ private final class SenderWork: Sendable {
     let now = MonotonicTime.now
     var pause = Double.infinity
     for index in configuration.urls.indices {
-      let schedule = webhooks.withLock { $0[index].schedule }
+      let schedule = schedules.withLock { $0[index] }
       guard let due = schedule.due(at: now) else { continue }
       guard due == now else {
         pause = min(pause, due.seconds(since: now))
@@ -141,13 +111,11 @@ private final class SenderWork: Sendable {
       }
       let next = readers[index].next(after: schedule.position)
       guard let entry = next.entry else {
-        webhooks.withLock { $0[index].schedule.skip(to: next.position) }
+        schedules.withLock { $0[index].skip(to: next.position) }
         continue
       }
-      let message = WebhookMessage(
-        number: entry.id, id: readers[index].journal.text(of: entry.id), body: entry.record)
-      webhooks.withLock {
-        $0[index].schedule.begin(message, after: next.position, hasGap: next.hasMissed)
+      schedules.withLock {
+        $0[index].begin(entry.id, after: next.position, hasGap: next.hasMissed)
       }
       if next.hasMissed {
         report(
@@ -157,10 +125,11 @@ private final class SenderWork: Sendable {
           ))
       }
       do throws(CurlRequests.NoMemory) {
-        try requests.start(index, message.body, headers: headers(of: message))
+        let id = readers[index].journal.text(of: entry.id)
+        try requests.start(index, entry.record, headers: headers(id: id, body: entry.record))
       } catch {
-        _ = webhooks.withLock {
-          $0[index].schedule.end(.failed(retryAfter: 0), at: .now, factor: 1)
+        _ = schedules.withLock {
+          $0[index].end(.failed(retryAfter: 0), at: .now, factor: 1)
         }
         fail(Self.noMemory, of: index)
         pause = 0
@@ -169,16 +138,18 @@ private final class SenderWork: Sendable {
     return pause
   }
 
-  private func headers(of message: WebhookMessage) -> [String] {
+  /// Returns the headers of an event. Receivers can discard duplicates by its text `id`, which is
+  /// that of every attempt.
+  private func headers(id: String, body: [UInt8]) -> [String] {
     let timestamp = WallClockTime.now.nanoseconds / 1_000_000_000
     var headers = [
-      "Content-Type: application/json", "webhook-id: \(message.id)",
+      "Content-Type: application/json", "webhook-id: \(id)",
       "webhook-timestamp: \(timestamp)",
       // Otherwise libcurl waits for permission to send a large body.
       "Expect:",
     ]
     if let secret = configuration.secret {
-      let signature = secret.signature(id: message.id, timestamp: timestamp, body: message.body)
+      let signature = secret.signature(id: id, timestamp: timestamp, body: body)
       headers.append("webhook-signature: \(signature)")
     }
     return headers
@@ -186,12 +157,11 @@ private final class SenderWork: Sendable {
 
   private func end(_ index: Int, _ answer: WebhookAnswer) {
     let outcome = answer.outcome
-    let (position, isRecovery) = webhooks.withLock { webhooks in
-      let position = webhooks[index].schedule.end(
-        outcome, at: .now, factor: .random(in: 0.75...1.25))
+    let (position, isRecovery) = schedules.withLock { schedules in
+      let position = schedules[index].end(outcome, at: .now, factor: .random(in: 0.75...1.25))
       guard outcome == .delivered else { return (position, false) }
-      defer { webhooks[index].reported = nil }
-      return (position, webhooks[index].reported != nil)
+      defer { schedules[index].status.lastError = nil }
+      return (position, schedules[index].status.lastError != nil)
     }
     if let position { readers[index].mark(position) }
     if isRecovery {
@@ -204,9 +174,9 @@ private final class SenderWork: Sendable {
   /// Reports a failure of a webhook, or of all, unless it was the last one reported.
   private func fail(_ sentence: String, of index: Int? = nil) {
     for index in index.map({ $0..<$0 + 1 }) ?? configuration.urls.indices {
-      let isNew = webhooks.withLock { webhooks in
-        defer { webhooks[index].reported = sentence }
-        return webhooks[index].reported != sentence
+      let isNew = schedules.withLock { schedules in
+        defer { schedules[index].status.lastError = sentence }
+        return schedules[index].status.lastError != sentence
       }
       if isNew { report(.failed(index, sentence)) }
     }

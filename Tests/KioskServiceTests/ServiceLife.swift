@@ -113,7 +113,8 @@ final class ServiceLife {
       listener: { witness.receive($0) })
     webhook = JournalReader(manager.journal, name: "webhook:w", kinds: ["enter", "exit"])
     mqtt = JournalReader(manager.journal, name: "mqtt", kinds: ["enter", "exit"])
-    schedule = DeliverySchedule(WebhookConfiguration([]), position: webhook.begin())
+    schedule = DeliverySchedule(
+      WebhookConfiguration([]), place: "w", position: webhook.begin())
     var broker = BrokerConfiguration(host: "h", node: "k")
     broker.discoveryPrefix = nil
     publisher = Publisher(broker, position: mqtt.begin())

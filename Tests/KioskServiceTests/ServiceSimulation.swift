@@ -480,9 +480,7 @@ struct ServiceSimulation {
     let next = life.webhook.next(after: life.schedule.position)
     webhook.pass(life.schedule.position, next).map { wrong.append("the webhook \($0)") }
     guard let entry = next.entry else { return life.schedule.skip(to: next.position) }
-    life.schedule.begin(
-      WebhookMessage(number: entry.id, id: "\(entry.id)", body: entry.record),
-      after: next.position, hasGap: next.hasMissed)
+    life.schedule.begin(entry.id, after: next.position, hasGap: next.hasMissed)
     if random.next() % 3 == 0 {
       _ = life.schedule.end(.failed(retryAfter: 0), at: now, factor: 1)
     } else {
