@@ -18,12 +18,10 @@ package final class KioskHub: Sendable {
     /// The latest report as JSON, and its beacons. None before the first, and while not ranging.
     var report: [UInt8]?
     var beacons: [RangedBeacon] = []
-    var reports = 0
     var isRanging = false
     /// The latest fix and heading as JSON. `nil` before the first, and while not locating.
     var fix: [UInt8]?
     var heading: [UInt8]?
-    var fixes = 0
     var headings = 0
     var isLocating = false
     var signals = SignalHistory()
@@ -33,6 +31,8 @@ package final class KioskHub: Sendable {
     var isChanging = false
     /// The filter for the regions' beacons, at a revision.
     var filter: (revision: Int, filter: ConstraintFilter)?
+    /// Receives each change after the hub, on the journal's queue.
+    var listener: (@Sendable (JournalChange) -> Void)?
   }
 
   package let journal: Journal
@@ -45,19 +45,16 @@ package final class KioskHub: Sendable {
   private let format: EventFormat
   private let isRecorded: Bool
   let hasLocations: Bool
-  /// Receives each change after the hub, on the journal's queue.
-  private let listener: @Sendable (JournalChange) -> Void
   /// The current time, or the time of a recording.
   private let now: @Sendable () -> WallClockTime
   private let isReceiving: @Sendable () -> (isReceiving: Bool, isNeeded: Bool)
 
-  /// Creates a hub, and observes the journal. The listener must not block.
+  /// Creates a hub, and observes the journal.
   package init(
     _ journal: Journal, format: EventFormat, isRecorded: Bool, hasLocations: Bool = false,
     version: String,
     now: @escaping @Sendable () -> WallClockTime,
-    isReceiving: @escaping @Sendable () -> (isReceiving: Bool, isNeeded: Bool),
-    listener: @escaping @Sendable (JournalChange) -> Void = { _ in }
+    isReceiving: @escaping @Sendable () -> (isReceiving: Bool, isNeeded: Bool)
   ) {
     self.journal = journal
     self.format = format
@@ -66,12 +63,16 @@ package final class KioskHub: Sendable {
     self.version = version
     self.now = now
     self.isReceiving = isReceiving
-    self.listener = listener
     journal.load()
     var state = State()
     state.kiosk = KioskState(position: journal.latest)
     self.state = Mutex(state)
     journal.observe { [weak self] in self?.receive($0) }
+  }
+
+  /// Sets a function that receives each change after the hub. It must not block.
+  package func onChange(_ listener: @escaping @Sendable (JournalChange) -> Void) {
+    state.withLock { $0.listener = listener }
   }
 
   // MARK: From the core
@@ -92,7 +93,7 @@ package final class KioskHub: Sendable {
       return state.kiosk.receive(change)
     }
     if changesRegions { announceRegions() }
-    listener(change)
+    state.withLock { $0.listener }?(change)
     waiters.wake()
   }
 
@@ -142,9 +143,9 @@ package final class KioskHub: Sendable {
       guard state.isRanging else { return }
       state.report = json
       state.beacons = report.beacons
-      state.reports += 1
       state.signals.receive(report.beacons, at: time)
-      state.kiosk.count(ranged: report.beacons.count)
+      state.kiosk.tally.ranged = report.beacons.count
+      state.kiosk.tally.reports += 1
     }
     waiters.wake()
   }
@@ -167,8 +168,7 @@ package final class KioskHub: Sendable {
     state.withLock { state in
       guard state.isLocating else { return }
       state.fix = json
-      state.fixes += 1
-      state.kiosk.countFix()
+      state.kiosk.tally.fixes += 1
     }
     waiters.wake()
     return json
@@ -213,8 +213,8 @@ package final class KioskHub: Sendable {
 
     fileprivate init(_ state: State) {
       position = state.kiosk.position
-      report = state.reports
-      fix = state.fixes
+      report = state.kiosk.tally.reports
+      fix = state.kiosk.tally.fixes
       heading = state.headings
     }
   }

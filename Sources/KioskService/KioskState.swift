@@ -18,7 +18,7 @@ struct KioskState: Sendable {
   private(set) var locationSources: [(health: LocationHealth, time: WallClockTime)] = []
   /// The latest start or end of a visit, as JSON.
   private(set) var visit: [UInt8]?
-  private(set) var tally = EventTally()
+  var tally = EventTally()
   /// The latest journal entry in this state.
   private(set) var position: Int64 = 0
   /// A number that changes with the regions.
@@ -145,13 +145,6 @@ struct KioskState: Sendable {
     if receivers.count < Self.maximumReceivers { receivers.append((health, time)) }
     tally.healthChanges += 1
   }
-
-  mutating func count(ranged beacons: Int) {
-    tally.ranged = beacons
-    tally.reports += 1
-  }
-
-  mutating func countFix() { tally.fixes += 1 }
 
   var sortedRegions: [RegionRecord] { regions.values.sorted { $0.name < $1.name } }
 }

@@ -196,7 +196,7 @@ package enum OpenAPI {
       KioskHub.report.schema, RegionRecord.record.schema, ServiceHealth.record.schema,
       LocationRecord.record.schema, SignalRecord.record.schema, NumberedEvent.record.schema,
       SnapshotRecord.record.schema,
-      ProblemRecord.record.schema,
+      HTTPRefusal.record.schema,
     ])
     text.removeLast()
     return text + """

@@ -9,12 +9,6 @@ enum Page {
     let type: String
     let bytes: [UInt8]
 
-    init(_ path: String, _ type: String, _ bytes: [UInt8]) {
-      self.path = path
-      self.type = type
-      self.bytes = bytes
-    }
-
     var response: Response {
       Response(
         status: .ok, headers: [.contentType: type, .cacheControl: "no-cache"],
@@ -23,11 +17,15 @@ enum Page {
   }
 
   static let files = [
-    File("/", "text/html; charset=utf-8", PackageResources.page_html),
-    File("/page.css", "text/css; charset=utf-8", PackageResources.page_css),
-    File("/page.js", "text/javascript; charset=utf-8", PackageResources.page_js),
-    File("/location.js", "text/javascript; charset=utf-8", PackageResources.location_js),
-    File("/elements.js", "text/javascript; charset=utf-8", PackageResources.elements_js),
-    File("/icon.svg", "image/svg+xml", PackageResources.icon_svg),
+    File(path: "/", type: "text/html; charset=utf-8", bytes: PackageResources.page_html),
+    File(path: "/page.css", type: "text/css; charset=utf-8", bytes: PackageResources.page_css),
+    File(path: "/page.js", type: "text/javascript; charset=utf-8", bytes: PackageResources.page_js),
+    File(
+      path: "/location.js", type: "text/javascript; charset=utf-8",
+      bytes: PackageResources.location_js),
+    File(
+      path: "/elements.js", type: "text/javascript; charset=utf-8",
+      bytes: PackageResources.elements_js),
+    File(path: "/icon.svg", type: "image/svg+xml", bytes: PackageResources.icon_svg),
   ]
 }

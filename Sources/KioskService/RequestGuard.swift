@@ -162,10 +162,15 @@ extension AccessRules {
 
 extension HTTPRefusal {
   /// The problem as JSON (RFC 9457).
-  var body: [UInt8] {
-    ProblemRecord.record.json(
-      ProblemRecord(status: status.code, title: status.reasonPhrase, detail: sentence))
-  }
+  var body: [UInt8] { Self.record.json(self) }
+
+  static let record = RecordType<HTTPRefusal>(
+    nil, named: "problem", summary: "What is wrong with a request (RFC 9457).",
+    [
+      Field("status", .integer(400...599)) { $0.status.code },
+      Field("title", .text) { $0.status.reasonPhrase },
+      Field("detail", .text) { $0.sentence },
+    ])
 }
 
 extension Response {

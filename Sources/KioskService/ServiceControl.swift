@@ -3,19 +3,18 @@ import Scanning
 import ServiceCore
 import Webhooks
 
-struct ServiceControl: KioskControl {
-  let beacons: BeaconService
-  let regions: RegionControl
-  let broker: Broker?
-  let webhooks: WebhookSender?
-
-  func setRegion(_ name: String, _ request: RegionRequest) async throws(RegionRefusal) -> Bool {
+extension ServiceRun: KioskControl {
+  package func setRegion(
+    _ name: String, _ request: RegionRequest
+  ) async throws(RegionRefusal) -> Bool {
     try await regions.set(name, request)
   }
 
-  func removeRegion(_ name: String) async throws(RegionRefusal) { try await regions.remove(name) }
+  package func removeRegion(_ name: String) async throws(RegionRefusal) {
+    try await regions.remove(name)
+  }
 
-  var counts: KioskCounts {
+  package var counts: KioskCounts {
     var counts = KioskCounts()
     counts.scan = beacons.scanner?.counts ?? ScanCounts()
     counts.rangedEvictions = beacons.beaconsRanged.evictions

@@ -1,5 +1,6 @@
 import BrokerLink
 import Frontends
+import Glibc
 package import Logging
 package import Positioning
 import Records
@@ -16,18 +17,24 @@ import Webhooks
 /// try await service.run(reload: { use in try use(readAgain()) }, until: { await interrupt() })
 /// ```
 package final class ServiceRun: Sendable {
-  private let configuration: ServiceConfiguration
-  private let log: ServiceLog
-  private let authorization = AuthorizationOnStart()
-  private let beacons: BeaconService
-  private let locations: LocationService?
-  private let client: ServiceClient
-  private let hub: KioskHub
-  private let regions: RegionControl
-  private let broker: Broker?
-  private let webhooks: WebhookSender?
+  /// Reads the configuration, and passes it to a function.
+  package typealias Reload = @Sendable ((RegionConfiguration) throws -> Void) throws -> Void
 
-  private var manager: ServiceManager { beacons.manager }
+  let configuration: ServiceConfiguration
+  let log: ServiceLog
+  private let authorization = AuthorizationOnStart()
+  let beacons: BeaconService
+  private let locations: LocationService?
+  let client: ServiceClient
+  let hub: KioskHub
+  let regions: RegionControl
+  let broker: Broker?
+  let webhooks: WebhookSender?
+  let presence = Mutex(PresenceMeter())
+  /// The failure that ended the source, or `nil` while it runs and after a normal end.
+  let sourceFailure = Mutex<ServiceFailure?>(nil)
+
+  var manager: ServiceManager { beacons.manager }
 
   /// Creates the service, and registers its regions.
   package init(
@@ -55,8 +62,6 @@ package final class ServiceRun: Sendable {
     self.locations = locations
     client = manager.addClient(isReceiving: false, pacesRecordings: true)
     let isRecorded = scanner?.isRecorded ?? locationSource?.isRecorded ?? false
-    // Followers of the journal are created after the hub, which needs the listener now.
-    let followers = Followers()
     hub = KioskHub(
       manager.journal, format: format, isRecorded: isRecorded,
       hasLocations: locations != nil, version: configuration.version,
@@ -66,8 +71,7 @@ package final class ServiceRun: Sendable {
         guard let locations, let fix = locations.latestFix else { return .now }
         return fix.time.wallClockTime(locations.wallClockOffset)
       },
-      isReceiving: { (beacons.fault == nil && beacons.end == nil, beacons.isWanted) },
-      listener: { followers.receive($0) })
+      isReceiving: { (beacons.fault == nil && beacons.end == nil, beacons.isWanted) })
     let hub = hub
     let rangesAlways = configuration.recordsPresence || configuration.broker != nil
     hub.setRanging(rangesAlways)
@@ -99,7 +103,9 @@ package final class ServiceRun: Sendable {
     regions = RegionControl(
       beacons, locations, configured: client, hub: hub, configuration.regions,
       rangesAlways: rangesAlways)
-    followers.set(hub, broker, webhooks)
+    hub.onChange { [weak hub, broker, webhooks] change in
+      if let hub { Self.follow(change, hub, broker, webhooks) }
+    }
     do throws(RegionRefusal) {
       for name in try regions.configure(configuration.regions) {
         log.notice(
@@ -176,29 +182,22 @@ package final class ServiceRun: Sendable {
   ///   - interrupt: Returns when the service is to end.
   /// - Throws: `ServiceFailure` if the service cannot start, or its source failed.
   package func run(
-    reload: @escaping ReloadPart.Read,
+    reload: @escaping Reload,
     until interrupt: @escaping @Sendable () async -> Void
   ) async throws(ServiceFailure) {
-    let control = ServiceControl(
-      beacons: beacons, regions: regions, broker: broker, webhooks: webhooks)
     let server = KioskServer(
-      hub, control: control, rules: configuration.access, logger: manager.configuration.logger)
-    let http = HTTPPart(server: server, addresses: configuration.addresses, log: log)
-    let receiving = ReceivingPart(
-      beacons: beacons, client: client, hub: hub, broker: broker, log: log,
-      recordsPresence: configuration.recordsPresence)
-    let reloading = ReloadPart(regions: regions, broker: broker, log: log, read: reload)
+      hub, control: self, rules: configuration.access, logger: manager.configuration.logger)
+    // Otherwise SIGHUP would end the process until its handler is active.
+    signal(SIGHUP, SIG_IGN)
     var failure: ServiceFailure?
     do {
-      try await http.listening { [self] in
+      try await serve(with: server) { [self] in
         try begin()
         try await withThrowingTaskGroup { parts in
-          parts.addTask { try await receiving.run() }
-          parts.addTask { await SystemdPart(beacons: self.beacons).run() }
-          parts.addTask { await reloading.run() }
-          parts.addTask { [manager, log] in
-            await DiskPart(journal: manager.journal, log: log).run()
-          }
+          parts.addTask { try await self.receive() }
+          parts.addTask { await self.notifyWatchdog() }
+          parts.addTask { await self.reloadOnSignal(reload) }
+          parts.addTask { await self.watchDisk() }
           parts.addTask {
             await interrupt()
             throw CancellationError()
@@ -217,9 +216,9 @@ package final class ServiceRun: Sendable {
       failure = ServiceFailure(.unavailable, "\(error)")
     }
     SystemdLink.notify("STOPPING=1")
-    await end(receiving)
+    await end()
     if let failure { throw failure }
-    if let failure = receiving.failure, !isRecorded { throw failure }
+    if let failure = sourceFailure.withLock({ $0 }), !isRecorded { throw failure }
   }
 
   private var isRecorded: Bool { beacons.scanner?.isRecorded ?? true }
@@ -232,15 +231,15 @@ package final class ServiceRun: Sendable {
     client.setReceiving(true)
     authorization.start()
     manager.requestAuthorization(.authorizedAlways)
-    guard manager.authorizationStatus.isAuthorized else { throw ReceivingPart.forbidden(beacons) }
+    guard manager.authorizationStatus.isAuthorized else { throw forbidden }
     SystemdLink.notify("READY=1\nSTATUS=Serving")
   }
 
   /// Stops the rest, and stores pending data.
-  private func end(_ receiving: ReceivingPart) async {
+  private func end() async {
     client.remove()
     await manager.stop()
-    receiving.storePresence()
+    storePresence()
     await manager.journal.settled()
     broker?.stop()
     webhooks?.stop()
@@ -274,27 +273,14 @@ package final class ServiceRun: Sendable {
         hub.journal.isStored ? "\(sentence); the next start goes on with them" : sentence)
     }
   }
-}
 
-/// Observers of the journal besides the hub. They must not block.
-private final class Followers: Sendable {
-  private struct Parts {
-    weak var hub: KioskHub?
-    var broker: Broker?
-    var webhooks: WebhookSender?
-  }
-
-  private let parts = Mutex(Parts())
-
-  func set(_ hub: KioskHub, _ broker: Broker?, _ webhooks: WebhookSender?) {
-    parts.withLock { $0 = Parts(hub: hub, broker: broker, webhooks: webhooks) }
-  }
-
-  func receive(_ change: JournalChange) {
+  /// Passes a change of the journal to its observers besides the hub. They must not block.
+  private static func follow(
+    _ change: JournalChange, _ hub: KioskHub, _ broker: Broker?, _ webhooks: WebhookSender?
+  ) {
     guard case .entry(let entry) = change else { return }
-    let (hub, broker, webhooks) = parts.withLock { ($0.hub, $0.broker, $0.webhooks) }
     webhooks?.wake()
-    guard let hub, let broker else { return }
+    guard let broker else { return }
     if let line = entry.line {
       broker.update(region: line, entry.record)
     } else if entry.event is RegionsChanged {

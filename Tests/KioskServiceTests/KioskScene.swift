@@ -47,7 +47,8 @@ final class KioskScene: Sendable {
     hub = KioskHub(
       manager.journal, format: format, isRecorded: false, version: "1",
       now: { .init(nanoseconds: 0) },
-      isReceiving: { (true, true) }, listener: { box.receive($0) })
+      isReceiving: { (true, true) })
+    hub.onChange { box.receive($0) }
     control = RegionControl(
       beacons, nil, configured: client, hub: hub,
       RegionConfiguration(regions: regions, rules: rules, names: [:]) { _ in rules },

@@ -109,8 +109,8 @@ final class ServiceLife {
     self.witness = witness
     hub = KioskHub(
       manager.journal, format: format, isRecorded: true, version: "1",
-      now: { .init(nanoseconds: 0) }, isReceiving: { (true, true) },
-      listener: { witness.receive($0) })
+      now: { .init(nanoseconds: 0) }, isReceiving: { (true, true) })
+    hub.onChange { witness.receive($0) }
     webhook = JournalReader(manager.journal, name: "webhook:w", kinds: ["enter", "exit"])
     mqtt = JournalReader(manager.journal, name: "mqtt", kinds: ["enter", "exit"])
     schedule = DeliverySchedule(

@@ -7,35 +7,11 @@ import Scanning
 import ServiceCore
 import Synchronization
 
-// The parts of the service. Each runs until its task is canceled.
+// The parts of the service, each of which runs until its task is canceled.
 
-/// Handles the reports of the core: ranging, fixes, headings and the receivers' states.
-final class ReceivingPart: Sendable {
-  private let beacons: BeaconService
-  private let client: ServiceClient
-  private let hub: KioskHub
-  private let broker: Broker?
-  private let log: ServiceLog
-  private let recordsPresence: Bool
-  private let presence = Mutex(PresenceMeter())
-  private let ended = Mutex<ServiceFailure?>(nil)
-
-  init(
-    beacons: BeaconService, client: ServiceClient, hub: KioskHub, broker: Broker?,
-    log: ServiceLog, recordsPresence: Bool
-  ) {
-    self.beacons = beacons
-    self.client = client
-    self.hub = hub
-    self.broker = broker
-    self.log = log
-    self.recordsPresence = recordsPresence
-  }
-
-  /// The failure that ended the source, or `nil` while it runs and after a normal end.
-  var failure: ServiceFailure? { ended.withLock { $0 } }
-
-  func run() async throws(ServiceFailure) {
+extension ServiceRun {
+  /// Handles the reports of the core: ranging, fixes, headings and the receivers' states.
+  func receive() async throws(ServiceFailure) {
     while let delivery = await client.nextDelivery() {
       switch delivery.event {
       case let event as BeaconEvent: try receive(event)
@@ -56,10 +32,10 @@ final class ReceivingPart: Sendable {
     case .health(let health, _):
       record(event, health.sentence, isFault: health.condition.isFault)
     case .identity(let finding, _): log.warning("\(finding)")
-    case .refused: throw Self.forbidden(beacons)
+    case .refused: throw forbidden
     case .ended(let sentence, isFailure: true):
       let failure = ServiceFailure(.unavailable, sentence)
-      ended.withLock { $0 = failure }
+      sourceFailure.withLock { $0 = failure }
       log.error(sentence)
       hub.setFault(sentence, of: "source")
     default: break
@@ -84,13 +60,13 @@ final class ReceivingPart: Sendable {
 
   /// Records and logs a change of a source's state.
   private func record(_ event: any ServiceEvent, _ sentence: String, isFault: Bool) {
-    beacons.manager.journal.append(event)
+    manager.journal.append(event)
     if isFault { log.warning(sentence) } else { log.notice(sentence) }
   }
 
   /// Adds a report to the hourly presence, which is stored once a minute.
   private func record(_ report: RangingReport) {
-    guard recordsPresence else { return }
+    guard configuration.recordsPresence else { return }
     let time = report.wallClockTime
     let isDue = presence.withLock { presence in
       presence.receive(report.beacons, at: time)
@@ -100,12 +76,12 @@ final class ReceivingPart: Sendable {
   }
 
   func storePresence() {
-    beacons.manager.addPresence(
+    manager.addPresence(
       presence.withLock { [hub] presence in presence.removeAll { hub.include($0) } })
   }
 
   /// Returns the reason that the source may not be used.
-  static func forbidden(_ beacons: BeaconService) -> ServiceFailure {
+  var forbidden: ServiceFailure {
     if case .notPermitted(let sentence)? = beacons.scanner?.availability {
       return ServiceFailure(.noPermission, sentence)
     }
@@ -113,20 +89,16 @@ final class ReceivingPart: Sendable {
       .noPermission,
       "the administrator does not allow beaconscan to receive; see \(SystemAuthorization.path)")
   }
-}
-
-struct HTTPPart {
-  let server: KioskServer
-  let addresses: [KioskServer.Address]
-  let log: ServiceLog
 
   /// Runs a function while the server listens, then ends the streams and the connections.
-  func listening(_ body: @Sendable () async throws -> Void) async throws {
+  func serve(
+    with server: KioskServer, _ body: @Sendable () async throws -> Void
+  ) async throws {
     let (ready, answer) = AsyncStream.makeStream(of: Result<[Int?], ServiceFailure>.self)
     try await withThrowingTaskGroup { tasks in
-      tasks.addTask { [server, addresses] in
+      tasks.addTask { [configuration] in
         do throws(KioskServer.Failure) {
-          try await server.run(on: addresses) { answer.yield(.success($0)) }
+          try await server.run(on: configuration.addresses) { answer.yield(.success($0)) }
         } catch {
           answer.yield(.failure(ServiceFailure(.unavailable, error.description)))
         }
@@ -149,7 +121,7 @@ struct HTTPPart {
   }
 
   private func report(_ ports: [Int?]) {
-    for (address, port) in zip(addresses, ports) {
+    for (address, port) in zip(configuration.addresses, ports) {
       let place =
         switch address {
         case .host(let host, _):
@@ -160,13 +132,9 @@ struct HTTPPart {
       log.notice("serving on \(place)")
     }
   }
-}
 
-/// Sends systemd watchdog notifications, if it requires them.
-struct SystemdPart {
-  let beacons: BeaconService
-
-  func run() async {
+  /// Sends systemd watchdog notifications, if it requires them.
+  func notifyWatchdog() async {
     guard let interval = SystemdLink.watchdogInterval, interval > 0 else { return }
     var latest: MonotonicTime?
     var stillBeats = 0
@@ -177,47 +145,25 @@ struct SystemdPart {
       let mayRest = !beacons.isWanted || beacons.fault != nil || beacons.end != nil
       stillBeats = now == latest && !mayRest ? stillBeats + 1 : 0
       latest = now
-      await beacons.manager.journal.settled()
+      await manager.journal.settled()
       if stillBeats < 2 { SystemdLink.notify("WATCHDOG=1") }
       try? await Task.sleep(for: .seconds(interval / 3), tolerance: .milliseconds(100))
     }
   }
-}
 
-/// Reloads the configured regions on SIGHUP.
-package struct ReloadPart: Sendable {
-  /// Reads the configuration, and passes it to a function.
-  package typealias Read = @Sendable ((RegionConfiguration) throws -> Void) throws -> Void
-
-  private let regions: RegionControl
-  private let broker: Broker?
-  private let log: ServiceLog
-  private let read: Read
-
-  /// Creates the part. SIGHUP no longer ends the process from now on.
-  init(
-    regions: RegionControl, broker: Broker?, log: ServiceLog,
-    read: @escaping Read
-  ) {
-    self.regions = regions
-    self.broker = broker
-    self.log = log
-    self.read = read
-    signal(SIGHUP, SIG_IGN)
-  }
-
-  func run() async {
+  /// Reloads the configured regions on SIGHUP.
+  func reloadOnSignal(_ read: Reload) async {
     let (requests, continuation) = AsyncStream.makeStream(
       of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let source = DispatchSource.makeSignalSource(signal: SIGHUP, queue: .global())
     source.setEventHandler { continuation.yield() }
     source.activate()
     defer { source.cancel() }
-    for await _ in requests { reload() }
+    for await _ in requests { reload(read) }
   }
 
   /// Reloads the configuration. If it is not valid, nothing changes.
-  private func reload() {
+  private func reload(_ read: Reload) {
     SystemdLink.notify("RELOADING=1\nMONOTONIC_USEC=\(MonotonicTime.now.nanoseconds / 1000)")
     defer { SystemdLink.notify("READY=1") }
     do {
@@ -233,17 +179,10 @@ package struct ReloadPart: Sendable {
       log.error("the configuration was not read again; everything stays as it was: \(error)")
     }
   }
-}
 
-/// Logs when the disk fails and recovers, and when a database was damaged.
-struct DiskPart {
-  /// The time between two checks.
-  private static let interval = Duration.seconds(10)
-
-  let journal: Journal
-  let log: ServiceLog
-
-  func run() async {
+  /// Logs when the disk fails and recovers, and when a database was damaged.
+  func watchDisk() async {
+    let journal = manager.journal
     guard journal.isStored else { return }
     var reported: String?
     // Warnings of the opening were logged then.
@@ -260,7 +199,7 @@ struct DiskPart {
         }
         reported = sentence
       }
-      try? await Task.sleep(for: Self.interval, tolerance: .seconds(2))
+      try? await Task.sleep(for: .seconds(10), tolerance: .seconds(2))
     }
   }
 }
