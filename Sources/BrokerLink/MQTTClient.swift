@@ -154,15 +154,21 @@ import Scanning
     try checkEnd()
     // libmosquitto counts whole seconds, so one more second makes it due there too.
     let due = min(lastRead, lastWrite).advanced(bySeconds: Double(configuration.keepAlive) + 1)
-    let ready = waitForSocket(
-      descriptor, writes: unsafe mosquitto_want_write(handle), orUntil: wake.descriptor,
-      seconds: min(seconds, due.seconds(since: .now)))
+    let events = Int16(POLLIN) | (unsafe mosquitto_want_write(handle) ? Int16(POLLOUT) : 0)
+    var entries = [
+      pollfd(fd: descriptor, events: events, revents: 0),
+      pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),
+    ]
+    let time = max(0, min(seconds, due.seconds(since: .now), 86400))
+    // The array outlives the call.
+    let count = unsafe poll(&entries, 2, Int32(clamping: Int64(time * 1000) + 1))
+    let ready = count > 0 ? entries[0].revents : 0
     wake.reset()
-    if ready.read {
+    if ready & Int16(POLLIN | POLLHUP | POLLERR | POLLNVAL) != 0 {
       try check(unsafe mosquitto_loop_read(handle, 1))
       lastRead = .now
     }
-    if ready.write, descriptor >= 0 {
+    if ready & Int16(POLLOUT) != 0, descriptor >= 0 {
       try check(unsafe mosquitto_loop_write(handle, 1))
       lastWrite = .now
     }
@@ -212,24 +218,4 @@ extension MQTTClient.Failure {
 /// Returns the inbox whose address libmosquitto was given.
 private func sharedInbox(_ object: UnsafeMutableRawPointer?) -> MQTTClient.Inbox? {
   unsafe object.map { unsafe Unmanaged<MQTTClient.Inbox>.fromOpaque($0).takeUnretainedValue() }
-}
-
-/// Waits until a socket can be read or, with `writes`, written to, a wake signal is sent, or the
-/// time has passed.
-///
-/// - Returns: Whether the socket can be read or has failed, and whether it can be written to.
-private func waitForSocket(
-  _ socket: Int32, writes: Bool, orUntil wake: Int32, seconds: Double
-) -> (read: Bool, write: Bool) {
-  var entries = [
-    pollfd(fd: socket, events: Int16(POLLIN) | (writes ? Int16(POLLOUT) : 0), revents: 0),
-    pollfd(fd: wake, events: Int16(POLLIN), revents: 0),
-  ]
-  let milliseconds = Int32(clamping: Int64(max(0, min(seconds, 86400)) * 1000) + 1)
-  // The array outlives the call.
-  guard unsafe poll(&entries, 2, milliseconds) > 0 else { return (false, false) }
-  let events = entries[0].revents
-  return (
-    events & Int16(POLLIN | POLLHUP | POLLERR | POLLNVAL) != 0, events & Int16(POLLOUT) != 0
-  )
 }
