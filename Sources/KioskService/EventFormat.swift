@@ -47,26 +47,23 @@ package final class EventFormat: Sendable {
     switch event {
     case let event as BeaconEvent: describe(event)
     case let event as LocationEvent: describe(event)
-    case let event as RegionsChanged: describe(event)
+    case let event as RegionsChanged:
+      // The time is 0 because a recording's events are older than the clock that times
+      // registrations.
+      JournalDescription(
+        kind: "regions", wallClockTime: WallClockTime(nanoseconds: 0),
+        record: Self.regions.json(event))
     default: nil
     }
-  }
-
-  /// The time is 0 because a recording's events are older than the clock that times registrations.
-  private func describe(_ event: RegionsChanged) -> JournalDescription {
-    JournalDescription(
-      kind: "regions", wallClockTime: WallClockTime(nanoseconds: 0),
-      record: Self.regions.json(event))
   }
 
   private func describe(_ event: BeaconEvent) -> JournalDescription? {
     switch event {
     case .region(let event):
-      return describe(lines.withLock { $0.line(of: event) }, at: event.transition.time)
+      return describe(lines.withLock { $0.line(of: event) })
     case .health(let health, let time):
       return JournalDescription(
-        kind: "health", time: health.time, wallClockTime: time,
-        record: ScannerHealth.record.json((health, time)))
+        kind: "health", wallClockTime: time, record: ScannerHealth.record.json((health, time)))
     default: return nil
     }
   }
@@ -74,8 +71,7 @@ package final class EventFormat: Sendable {
   private func describe(_ event: LocationEvent) -> JournalDescription? {
     switch event {
     case .circle(let event):
-      guard let line = lines.withLock({ $0.line(of: event) }) else { return nil }
-      return describe(line, at: event.transition.time)
+      return lines.withLock({ $0.line(of: event) }).map(describe)
     case .visit(let visit):
       let time = visit.departure ?? visit.arrival ?? .now
       let line = LocateLine.visit(VisitLine(visit, at: time))
@@ -83,17 +79,15 @@ package final class EventFormat: Sendable {
         kind: "visit", wallClockTime: time, record: LocateLine.visit.json(line))
     case .health(let health, let time):
       return JournalDescription(
-        kind: "health", time: health.time, wallClockTime: time,
-        record: LocationHealth.record.json((health, time)))
+        kind: "health", wallClockTime: time, record: LocationHealth.record.json((health, time)))
     default: return nil
     }
   }
 
-  private func describe(_ line: MonitorEvent, at time: MonotonicTime) -> JournalDescription {
+  private func describe(_ line: MonitorEvent) -> JournalDescription {
     JournalDescription(
-      kind: line.kind.rawValue, time: time, wallClockTime: line.time, region: line.region,
-      beacon: line.beacon?.key, dwell: line.dwell, record: line.record.json(line),
-      detail: line)
+      kind: line.kind.rawValue, wallClockTime: line.time, region: line.region,
+      beacon: line.beacon?.key, dwell: line.dwell, record: line.record.json(line), detail: line)
   }
 
   private static let regions = RecordType<RegionsChanged>(

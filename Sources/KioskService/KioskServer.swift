@@ -20,10 +20,6 @@ package final class KioskServer: Sendable {
     case inherited(descriptor: CInt)
   }
 
-  package struct Failure: Error, CustomStringConvertible {
-    package let description: String
-  }
-
   private let hub: KioskHub
   private let rules: AccessRules
   private let control: any KioskControl
@@ -43,14 +39,14 @@ package final class KioskServer: Sendable {
   /// of each address, or `nil` if it has none.
   @concurrent package func run(
     on addresses: [Address], onReady: @Sendable ([Int?]) -> Void
-  ) async throws(Failure) {
+  ) async throws(ServiceFailure) {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     do {
       try await serve(addresses, on: group, onReady: onReady)
       try? await group.shutdownGracefully()
     } catch {
       try? await group.shutdownGracefully()
-      throw error as? Failure ?? Failure(description: "\(error)")
+      throw error as? ServiceFailure ?? ServiceFailure(.unavailable, "\(error)")
     }
   }
 
@@ -105,7 +101,7 @@ package final class KioskServer: Sendable {
   private func listen(
     _ address: Address, _ group: MultiThreadedEventLoopGroup, _ routes: Routes,
     _ connections: OpenConnections
-  ) async throws(Failure) -> NIOAsyncChannel<Child, Never> {
+  ) async throws(ServiceFailure) -> NIOAsyncChannel<Child, Never> {
     let limits = limits
     let bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: 256)
@@ -136,7 +132,8 @@ package final class KioskServer: Sendable {
           childChannelInitializer: setUp)
       }
     } catch {
-      throw error as? Failure ?? Failure(description: Self.sentence(of: error, at: address))
+      throw error as? ServiceFailure
+        ?? ServiceFailure(.unavailable, Self.sentence(of: error, at: address))
     }
   }
 

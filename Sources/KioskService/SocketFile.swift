@@ -14,13 +14,13 @@ final class SocketFile: Sendable {
 
   /// Removes the file of a socket whose process ended.
   ///
-  /// - Throws: `KioskServer.Failure` for another kind of file, or `IOError` if a program listens.
+  /// - Throws: `ServiceFailure` for another kind of file, or `IOError` if a program listens.
   static func makeRoom(at path: String, on group: any EventLoopGroup) async throws {
     guard let there = try? Stat(FilePath(path), followTargetSymlink: false) else { return }
     guard there.type == .socket else {
-      throw KioskServer.Failure(
-        description:
-          "cannot listen on \(path): there is a file that is not a socket; choose another path")
+      throw ServiceFailure(
+        .unavailable,
+        "cannot listen on \(path): there is a file that is not a socket; choose another path")
     }
     do {
       let other = try await ClientBootstrap(group: group).connect(unixDomainSocketPath: path).get()

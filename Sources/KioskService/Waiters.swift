@@ -11,27 +11,28 @@ final class Waiters: Sendable {
     var isClosed = false
     var timer: (any DispatchSourceTimer)?
 
-    mutating func removeAll() -> [CheckedContinuation<Void, Never>] {
-      defer { waiting = [:] }
-      return Array(waiting.values)
+    mutating func resumeAll() {
+      for task in waiting.values { task.resume() }
+      waiting = [:]
+    }
+
+    mutating func stopTimer() {
+      timer?.cancel()
+      timer = nil
     }
   }
 
   private let state = Mutex(State())
 
-  func wake() {
-    for task in state.withLock({ $0.removeAll() }) { task.resume() }
-  }
+  func wake() { state.withLock { $0.resumeAll() } }
 
   /// Resumes every task for good: later ones do not wait.
   func close() {
-    let tasks = state.withLock { state in
+    state.withLock { state in
       state.isClosed = true
-      state.timer?.cancel()
-      state.timer = nil
-      return state.removeAll()
+      state.stopTimer()
+      state.resumeAll()
     }
-    for task in tasks { task.resume() }
   }
 
   /// Waits until ``wake()``, for ``interval``, or until the task is canceled, unless `isReady`
@@ -71,13 +72,9 @@ final class Waiters: Sendable {
   }
 
   private func tick() {
-    let tasks = state.withLock { state in
-      if state.waiting.isEmpty {
-        state.timer?.cancel()
-        state.timer = nil
-      }
-      return state.removeAll()
+    state.withLock { state in
+      if state.waiting.isEmpty { state.stopTimer() }
+      state.resumeAll()
     }
-    for task in tasks { task.resume() }
   }
 }

@@ -34,9 +34,9 @@ struct RunningServer {
     defer { withExtendedLifetime(manager) {} }
     let server = KioskServer(
       hub, control: Control(), rules: rules, limits: limits, logger: Logger(label: "test"))
-    let (ready, answer) = AsyncStream.makeStream(of: Result<[Int?], KioskServer.Failure>.self)
+    let (ready, answer) = AsyncStream.makeStream(of: Result<[Int?], ServiceFailure>.self)
     let task = Task.detached {
-      do throws(KioskServer.Failure) {
+      do throws(ServiceFailure) {
         try await server.run(on: [address]) { answer.yield(.success($0)) }
       } catch {
         answer.yield(.failure(error))

@@ -23,7 +23,7 @@ import Testing
       do {
         try await RunningServer.run(on: .unix(path: path)) { _ in }
         Issue.record("two services listen on one socket")
-      } catch let failure as KioskServer.Failure {
+      } catch let failure as ServiceFailure {
         #expect(
           failure.description
             == "cannot listen on \(path): another program listens there; stop it, or choose another --listen"
@@ -52,7 +52,7 @@ import Testing
     }
     #expect(try scratch.bytes("socket") == [1])
     // Nor is another file replaced.
-    await #expect(throws: KioskServer.Failure.self) {
+    await #expect(throws: ServiceFailure.self) {
       try await RunningServer.run(on: .unix(path: path)) { _ in }
     }
     #expect(try scratch.bytes("socket") == [1])

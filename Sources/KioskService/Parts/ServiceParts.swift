@@ -97,10 +97,10 @@ extension ServiceRun {
     let (ready, answer) = AsyncStream.makeStream(of: Result<[Int?], ServiceFailure>.self)
     try await withThrowingTaskGroup { tasks in
       tasks.addTask { [configuration] in
-        do throws(KioskServer.Failure) {
+        do throws(ServiceFailure) {
           try await server.run(on: configuration.addresses) { answer.yield(.success($0)) }
         } catch {
-          answer.yield(.failure(ServiceFailure(.unavailable, error.description)))
+          answer.yield(.failure(error))
         }
         answer.finish()
       }

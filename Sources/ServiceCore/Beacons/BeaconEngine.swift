@@ -33,17 +33,20 @@ struct BeaconEngine {
   private(set) var receptionLostSince: MonotonicTime?
   private var schedule: RangingSchedule
 
-  /// Creates an engine without requests. `pins` has the only sender that counts of a beacon,
-  /// `sides` the adapters for sides, and `interval` the nanoseconds between ranging reports.
-  init(
-    ranging: Ranger.Configuration, monitoring: RegionMonitor.Configuration,
-    pins: [BeaconIdentity: BluetoothAddress], sides: Sides?, interval: Int64, restsWhenEmpty: Bool
-  ) {
-    (configuration, self.pins) = (ranging, pins)
+  /// Creates an engine without requests.
+  init(_ configuration: BeaconService.Configuration, isRecorded: Bool) {
+    let ranging = configuration.ranging
+    self.configuration = ranging
+    pins = configuration.pins
     ranger = Ranger(ranging)
-    self.sides = sides.map { SideFinder($0, maximumBeacons: ranging.maximumBeacons) }
+    sides = configuration.sides.map { SideFinder($0, maximumBeacons: ranging.maximumBeacons) }
+    let monitoring = configuration.monitoring
     adapters = AdapterChoice(maximumBeacons: max(ranging.maximumBeacons, monitoring.maximumBeacons))
-    schedule = RangingSchedule(interval: interval, rests: restsWhenEmpty)
+    let nanoseconds = configuration.rangingInterval * 1e9
+    schedule = RangingSchedule(
+      interval: nanoseconds >= 1 && nanoseconds < 9e18
+        ? Int64(nanoseconds) : MonotonicTime.nanosecondsPerSecond,
+      rests: isRecorded)
     monitor = RegionMonitor(monitoring)
   }
 

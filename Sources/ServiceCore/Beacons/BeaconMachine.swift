@@ -61,13 +61,7 @@ struct BeaconMachine: Service {
   init(_ configuration: BeaconService.Configuration, isRecorded: Bool) {
     self.isRecorded = isRecorded
     rules = configuration.rules
-    let nanoseconds = configuration.rangingInterval * 1e9
-    engine = BeaconEngine(
-      ranging: configuration.ranging, monitoring: configuration.monitoring,
-      pins: configuration.pins, sides: configuration.sides,
-      interval: nanoseconds >= 1 && nanoseconds < 9e18
-        ? Int64(nanoseconds) : MonotonicTime.nanosecondsPerSecond,
-      restsWhenEmpty: isRecorded)
+    engine = BeaconEngine(configuration, isRecorded: isRecorded)
   }
 
   // MARK: The source

@@ -64,18 +64,12 @@ public final class BeaconService: Sendable {
   /// Throws if no request can succeed. A radio that is missing or off does not count: the request
   /// waits for it, and the receiver's state has the reason.
   func check() throws(BeaconServiceError) {
-    if let reason = unavailability { throw .unavailable(reason) }
+    if let reason = host.unavailability { throw .unavailable(reason) }
   }
 
   /// Throws if the application is refused. Its requests are kept for a later permission.
   func checkPermission() throws(BeaconServiceError) {
     if host.read({ $0.isRefused }) { throw .denied }
-  }
-
-  private var unavailability: String? {
-    if let scanner, !scanner.isRecorded { return host.end }
-    guard case .unavailable(let reason) = host.availability else { return nil }
-    return reason
   }
 
   /// Throws if no region with this identifier can be registered.

@@ -92,6 +92,13 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     return latestAvailability
   }
 
+  /// The reason why no request can succeed, or `nil`. A live source may become available later.
+  var unavailability: String? {
+    if let source, !source.isRecorded { return end }
+    guard case .unavailable(let reason) = availability else { return nil }
+    return reason
+  }
+
   /// The last known availability, without waiting. Unknown counts as available.
   package var latestAvailability: ScannerAvailability {
     if isRecorded, let source { return source.availability }

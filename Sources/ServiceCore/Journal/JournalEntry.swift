@@ -48,8 +48,6 @@ package struct JournalEntry: Sendable {
 package struct JournalDescription: Sendable {
   /// The kind of event, such as `enter`, `exit`, `state`, `health` or `visit`.
   package var kind: String
-  /// The time on the source's time line; `nil` for an entry of an earlier process.
-  package var time: MonotonicTime?
   package var wallClockTime: WallClockTime
   /// The region; `nil` if the event has none.
   package var region: String?
@@ -62,12 +60,10 @@ package struct JournalDescription: Sendable {
   package var detail: (any Sendable)?
 
   package init(
-    kind: String, time: MonotonicTime? = nil, wallClockTime: WallClockTime, region: String? = nil,
-    beacon: String? = nil, dwell: Double? = nil, record: [UInt8],
-    detail: (any Sendable)? = nil
+    kind: String, wallClockTime: WallClockTime, region: String? = nil, beacon: String? = nil,
+    dwell: Double? = nil, record: [UInt8], detail: (any Sendable)? = nil
   ) {
     self.kind = kind
-    self.time = time
     self.wallClockTime = wallClockTime
     self.region = region
     self.beacon = beacon

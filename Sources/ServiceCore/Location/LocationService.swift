@@ -25,11 +25,8 @@ package final class LocationService: Sendable {
   /// Throws if no request can succeed. A daemon that does not run does not count: the request waits
   /// for it, and the source's state has the reason.
   func check() throws(LocationServiceError) {
-    guard let source else { throw isRefused ? .denied : .unavailable(Self.noSource) }
-    if !source.isRecorded, let end = host.end { throw .unavailable(end) }
-    if source.isRecorded, case .unavailable(let reason) = host.availability {
-      throw .unavailable(reason)
-    }
+    guard source != nil else { throw isRefused ? .denied : .unavailable(Self.noSource) }
+    if let reason = host.unavailability { throw .unavailable(reason) }
   }
 
   private var isRefused: Bool { host.read { $0.isRefused } }
