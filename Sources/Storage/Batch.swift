@@ -193,8 +193,7 @@ extension Database {
       case .remove: try remove.run(key.values)
       }
     }
-    let mark = try prepare("INSERT OR REPLACE INTO reader VALUES (?, ?)")
-    for (reader, id) in batch.marks { try mark.run([.text(reader), .integer(id)]) }
+    try setMarks(batch.marks)
   }
 
   /// Adds presence. Drops records of new beacons where their hour is full.

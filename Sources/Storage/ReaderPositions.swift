@@ -33,8 +33,6 @@ final class ReaderPositions: Sendable {
   private static let bytes = 4096
   private static let maximumReaders = (bytes - headerBytes) / 16
 
-  /// The positions at opening, by the hash of the reader's name.
-  private let found: [Int64: Int64]
   let end: End
   /// Whether an earlier boot of the machine wrote the file.
   let isOfEarlierStart: Bool
@@ -69,25 +67,22 @@ final class ReaderPositions: Sendable {
     end = End(rawValue: number(Self.endOffset)) ?? .unwritten
     isOfEarlierStart = number(Self.bootOffset) != boot
     var state = State()
-    var found: [Int64: Int64] = [:]
     for place in 0..<Self.maximumReaders {
       let name = number(Self.headerBytes + 16 * place)
       guard name != 0 else { continue }
       let position = number(Self.headerBytes + 16 * place + 8)
       // A position that no store has given comes from a damaged disk.
       guard (0...Store.maximumID).contains(position) else { continue }
-      found[name] = position
       state.readers[name] = (place, position)
     }
-    self.found = found
     try file.write(boot, at: Self.bootOffset)
     try file.write(End.open.rawValue, at: Self.endOffset)
     self.file = file
     self.state = Mutex(state)
   }
 
-  /// The highest position at opening; 0 if there is none.
-  var highest: Int64 { found.values.max() ?? 0 }
+  /// The highest position; 0 if there is none.
+  var highest: Int64 { state.withLock { $0.readers.values.map(\.position).max() } ?? 0 }
 
   /// Whether the database and the log have the last identifier that was given.
   var isExact: Bool { end == .clean && !isOfEarlierStart }
@@ -102,7 +97,9 @@ final class ReaderPositions: Sendable {
     }
   }
 
-  func position(of reader: String) -> Int64? { found[Self.hash(reader)] }
+  func position(of reader: String) -> Int64? {
+    state.withLock { $0.readers[Self.hash(reader)]?.position }
+  }
 
   /// Records a reader's position, which never decreases. Returns whether the file has it.
   @discardableResult

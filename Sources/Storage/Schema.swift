@@ -273,16 +273,12 @@ struct Contents {
     guard !generation.isEmpty else {
       throw StorageError(file: database.path.string, problem: .damaged("it has no generation"))
     }
-    for (name, position) in positions {
-      guard let group = Store.group(ofReader: name) else { continue }
-      undelivered += try database.entries(of: group, after: position)
-    }
-    let groups = Set(positions.keys.compactMap(Store.group))
-    let all = try database.prepare(
+    let groups = try database.prepare(
       "SELECT DISTINCT \"group\" FROM entry WHERE \"group\" NOT NULL"
     ).rows { $0.text(0) }
-    for group in all where !groups.contains(group) {
-      undelivered += try database.entries(of: group, after: 0)
+    for group in groups {
+      let position = positions[Store.readerName(ofGroup: group)] ?? 0
+      undelivered += try database.entries(of: group, after: position)
     }
     undelivered.sort { $0.id < $1.id }
   }

@@ -55,8 +55,15 @@ package final class StoreReader: Sendable {
     var left = query.limit ?? .max
     if query.leavesNewest, let limit = query.limit {
       page.leavesNewest = false
-      let first = try reading { database throws(StorageError) in
-        try database.firstOfNewest(limit, query)
+      let first = try reading { database throws(StorageError) -> Int64? in
+        let (filter, values) = Database.filter(query)
+        let statement = try database.prepare(
+          """
+          SELECT min(id) FROM (SELECT id FROM entry \(filter) ORDER BY id DESC LIMIT ?)
+          HAVING min(id) IS NOT NULL
+          """)
+        try statement.bind(values + [.integer(Int64(max(0, limit)))])
+        return try statement.step() ? statement.integer(0) : nil
       }
       page.after = first.map { $0 - 1 } ?? query.after
     }
@@ -171,18 +178,6 @@ extension Database {
     }
     let filter = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
     return (filter, values)
-  }
-
-  /// Returns the lowest identifier of the newest entries; `nil` if there is none.
-  fileprivate func firstOfNewest(_ count: Int, _ query: EntryQuery) throws(StorageError) -> Int64? {
-    let (filter, values) = Self.filter(query)
-    let statement = try prepare(
-      """
-      SELECT min(id) FROM (SELECT id FROM entry \(filter) ORDER BY id DESC LIMIT ?)
-      HAVING min(id) IS NOT NULL
-      """)
-    try statement.bind(values + [.integer(Int64(max(0, count)))])
-    return try statement.step() ? statement.integer(0) : nil
   }
 
   static var selection: String {
