@@ -65,15 +65,11 @@ struct TOMLCursor {
 
   /// The offset of the first byte that is not UTF-8.
   var invalidUTF8: Int? {
-    guard String(validating: bytes, as: UTF8.self) == nil else { return nil }
-    var decoder = UTF8()
-    var iterator = bytes.makeIterator()
-    var offset = 0
-    while true {
-      switch decoder.decode(&iterator) {
-      case .scalarValue(let scalar): offset += UTF8.width(scalar)
-      case .emptyInput, .error: return min(offset, bytes.count)
-      }
+    do throws(UTF8.ValidationError) {
+      _ = try UTF8Span(validating: bytes.span)
+      return nil
+    } catch {
+      return error.byteOffsets.lowerBound
     }
   }
 
@@ -187,7 +183,7 @@ struct TOMLCursor {
     }
     let count = character == "u" ? 4 : character == "U" ? 8 : 0
     let digits = bytes[offset..<min(offset + count, bytes.count)]
-    guard count > 0, digits.count == count, digits.allSatisfy(Self.isHexadecimal),
+    guard count > 0, digits.count == count, digits.allSatisfy({ Self.digitValue($0) < 16 }),
       let value = UInt32(String(decoding: digits, as: UTF8.self), radix: 16),
       let scalar = Unicode.Scalar(value)
     else {
@@ -237,53 +233,41 @@ struct TOMLCursor {
   /// Reads an integer. The outer value is `nil` if the word is not one, the inner if it overflows.
   private static func integer(_ word: String) -> Int?? {
     for (prefix, radix) in [("0x", 16), ("0o", 8), ("0b", 2)] where word.hasPrefix(prefix) {
-      let digits = word.dropFirst(2)
-      guard let plain = withoutUnderscores(digits), plain.first != "+", plain.first != "-",
-        plain.utf8.allSatisfy({ isHexadecimal($0) && digitValue($0) < radix })
-      else { return nil }
-      return .some(Int(plain, radix: radix))
+      return digits(word.dropFirst(2), radix: radix).map { Int($0, radix: radix) }
     }
-    let digits = word.first == "+" || word.first == "-" ? word.dropFirst() : word[...]
-    guard let plain = withoutUnderscores(digits), isDecimal(plain),
-      plain == "0" || !plain.hasPrefix("0")
-    else { return nil }
+    let unsigned = word.first == "+" || word.first == "-" ? word.dropFirst() : word[...]
+    guard let plain = digits(unsigned), plain == "0" || !plain.hasPrefix("0") else { return nil }
     return .some(Int((word.hasPrefix("-") ? "-" : "") + plain))
   }
 
   private static func float(_ word: String) -> Double? {
     let isNegative = word.hasPrefix("-")
-    let digits = isNegative || word.hasPrefix("+") ? word.dropFirst() : word[...]
-    if digits == "inf" { return isNegative ? -.infinity : .infinity }
-    if digits == "nan" { return .nan }
-    let parts = digits.split(
+    let unsigned = isNegative || word.hasPrefix("+") ? word.dropFirst() : word[...]
+    if unsigned == "inf" { return isNegative ? -.infinity : .infinity }
+    if unsigned == "nan" { return .nan }
+    let parts = unsigned.split(
       maxSplits: 1, omittingEmptySubsequences: false, whereSeparator: { $0 == "e" || $0 == "E" })
     if parts.count == 2 {
       let exponent =
         parts[1].first == "+" || parts[1].first == "-" ? parts[1].dropFirst() : parts[1]
-      guard let plain = withoutUnderscores(exponent), isDecimal(plain) else { return nil }
+      guard digits(exponent) != nil else { return nil }
     }
     let sides = parts[0].split(separator: ".", omittingEmptySubsequences: false)
     guard sides.count <= 2, sides.count + parts.count > 2,
-      sides.allSatisfy({ withoutUnderscores($0).map(isDecimal) ?? false }),
+      sides.allSatisfy({ digits($0) != nil }),
       sides[0].count == 1 || !sides[0].hasPrefix("0")
     else { return nil }
     return Double(word.filter { $0 != "_" })
   }
 
-  /// Returns digits without underscores, or `nil` if one is not between two digits.
-  private static func withoutUnderscores(_ digits: Substring) -> String? {
-    guard !digits.isEmpty, digits.first != "_", digits.last != "_", !digits.contains("__") else {
-      return nil
-    }
-    return digits.filter { $0 != "_" }
-  }
-
-  private static func isDecimal(_ text: String) -> Bool {
-    !text.isEmpty && text.utf8.allSatisfy { isHexadecimal($0) && digitValue($0) < 10 }
-  }
-
-  private static func isHexadecimal(_ byte: UInt8) -> Bool {
-    Character(Unicode.Scalar(byte)).isHexDigit && byte < 0x80
+  /// Returns digits without underscores, or `nil` if there is anything else, or an underscore is not
+  /// between two digits.
+  private static func digits(_ text: Substring, radix: Int = 10) -> String? {
+    let plain = text.filter { $0 != "_" }
+    guard !plain.isEmpty, text.first != "_", text.last != "_", !text.contains("__"),
+      plain.utf8.allSatisfy({ digitValue($0) < radix })
+    else { return nil }
+    return plain
   }
 
   private static func digitValue(_ byte: UInt8) -> Int {

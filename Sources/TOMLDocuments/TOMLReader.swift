@@ -147,8 +147,7 @@ struct TOMLReader {
       let start = cursor.offset
       let name: String
       switch cursor.next {
-      case "\"": name = try cursor.readString("\"")
-      case "'": name = try cursor.readString("'")
+      case let quote? where quote == "\"" || quote == "'": name = try cursor.readString(quote)
       default:
         name = cursor.readBareKey()
         if name.isEmpty {
@@ -172,14 +171,9 @@ struct TOMLReader {
     }
     let value: TOMLItem.Value
     switch cursor.next {
-    case "\"":
-      value = .string(
-        try cursor.starts(with: "\"\"\"")
-          ? cursor.readMultilineString("\"") : cursor.readString("\""))
-    case "'":
-      value = .string(
-        try cursor.starts(with: "'''")
-          ? cursor.readMultilineString("'") : cursor.readString("'"))
+    case let quote? where quote == "\"" || quote == "'":
+      let hasLines = cursor.starts(with: quote == "'" ? "'''" : "\"\"\"")
+      value = .string(try hasLines ? cursor.readMultilineString(quote) : cursor.readString(quote))
     case "[": value = .array(try readArray(depth: depth))
     case "{": value = .table(try readInlineTable(depth: depth))
     default: value = try cursor.readWord()
