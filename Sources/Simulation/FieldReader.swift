@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Records
 import Scanning
 
 /// A reader of a scenario's object. It rejects unknown keys, and names each invalid value's path.
@@ -141,18 +142,12 @@ func plain(_ number: Double) -> String { Int(exactly: number).map(String.init) ?
 extension WallClockTime {
   /// Reads `2026-01-01T00:00:00Z`, optionally with a fraction, cut to microseconds; 1970 to 2199.
   init?(rfc3339 text: String) {
-    let parts = text.dropLast().split(separator: ".", omittingEmptySubsequences: false)
-    guard text.last == "Z", (20...30).contains(text.utf8.count), parts.count <= 2,
-      let date = try? Date(parts[0] + "Z", strategy: .iso8601),
-      case let seconds = date.timeIntervalSince1970, seconds >= 0, seconds < 7_258_118_400
+    guard text.last == "Z", let written = WrittenTime(text) else { return nil }
+    let time = written.time(in: .utc)
+    // The function of the C library reads February 30 as March 2, and other times have no "T".
+    guard text.utf8.count >= 20, time.description.hasPrefix(text.prefix(19)),
+      time.nanoseconds < 7_258_118_400 * Self.nanosecondsPerSecond
     else { return nil }
-    self.init(nanoseconds: Int64(seconds) * Self.nanosecondsPerSecond)
-    // The strategy reads February 30 as March 2.
-    guard description.hasPrefix(parts[0]) else { return nil }
-    guard parts.count == 2 else { return }
-    guard !parts[1].isEmpty, parts[1].allSatisfy({ ("0"..."9").contains($0) }),
-      let fraction = Double("0.\(parts[1].prefix(6))")
-    else { return nil }
-    self = advanced(by: Int64((fraction * 1e6).rounded()) * 1000)
+    self.init(nanoseconds: time.nanoseconds / 1000 * 1000)
   }
 }

@@ -10,7 +10,7 @@ extension Scenario: Decodable {
     } catch let error as ScenarioError {
       throw error
     } catch {
-      let place = JSONFault.first(in: json).map { ": \($0)" } ?? ""
+      let place = jsonFault(in: json).map { ": \($0)" } ?? ""
       throw ScenarioError("the scenario is not JSON\(place)")
     }
   }
