@@ -41,19 +41,23 @@ package struct TrackSummary {
     return "beaconscan: \(file): no fix in \(counted(counts.records, "record"))\(reasons)"
   }
 
-  /// The fields of every line about a track.
-  package static let fields: [Field<TrackSummary>] = [
-    Field("file", .text) { $0.file },
-    Field("records", .count) { $0.counts.records },
-    Field("fixes", .count) { $0.counts.fixes },
-    Field("compassReadings", .count) { $0.counts.compassReadings },
-    Field("foreignBytes", .count) { $0.counts.foreignBytes },
-    Field("discarded", oddities(\.isDiscarded)) { $0.counts },
-    Field("strange", oddities { !$0.isDiscarded }) { $0.counts },
-  ]
+  /// Returns the fields of every line about a track.
+  package static func fields<Line>(
+    of summary: @escaping @Sendable (Line) -> TrackSummary
+  ) -> [Field<Line>] {
+    [
+      Field("file", .text) { summary($0).file },
+      Field("records", .count) { summary($0).counts.records },
+      Field("fixes", .count) { summary($0).counts.fixes },
+      Field("compassReadings", .count) { summary($0).counts.compassReadings },
+      Field("foreignBytes", .count) { summary($0).counts.foreignBytes },
+      Field("discarded", oddities(\.isDiscarded)) { summary($0).counts },
+      Field("strange", oddities { !$0.isDiscarded }) { summary($0).counts },
+    ]
+  }
 
   /// The record at the end of a replay.
-  package static let record = RecordType<TrackSummary>("trackSummary", fields)
+  package static let record = RecordType<TrackSummary>("trackSummary", fields { $0 })
 
   private static func oddities(_ isIncluded: (TrackOddity) -> Bool) -> RecordType<TrackCounts> {
     RecordType(
@@ -75,40 +79,31 @@ extension TrackOddity {
     }
   }
 
-  var key: String { words.key }
+  var key: String { "\(self)" }
 
   func explanation(of count: Int) -> String { counted(count, words.singular, words.plural) }
 
-  private var words: (key: String, singular: String, plural: String) {
+  private var words: (singular: String, plural: String) {
     switch self {
-    case .badChecksum:
-      ("badChecksum", "sentence with a wrong checksum", "sentences with a wrong checksum")
-    case .missingChecksum:
-      ("missingChecksum", "sentence without its checksum", "sentences without their checksum")
-    case .malformed:
-      ("malformed", "record with an invalid value", "records with an invalid value")
-    case .tooLong: ("tooLong", "line that is too long", "lines that are too long")
+    case .badChecksum: ("sentence with a wrong checksum", "sentences with a wrong checksum")
+    case .missingChecksum: ("sentence without its checksum", "sentences without their checksum")
+    case .malformed: ("record with an invalid value", "records with an invalid value")
+    case .tooLong: ("line that is too long", "lines that are too long")
     case .notRecorded:
-      (
-        "notRecorded", "point that was planned, not recorded",
-        "points that were planned, not recorded"
-      )
-    case .noFix: ("noFix", "moment without a fix", "moments without a fix")
-    case .duplicate: ("duplicate", "fix of the same time", "fixes of the same time")
+      ("point that was planned, not recorded", "points that were planned, not recorded")
+    case .noFix: ("moment without a fix", "moments without a fix")
+    case .duplicate: ("fix of the same time", "fixes of the same time")
     case .unknownDeclination:
-      (
-        "unknownDeclination", "compass reading without its declination",
-        "compass readings without their declination"
-      )
-    case .otherReceiver: ("otherReceiver", "fix of another receiver", "fixes of another receiver")
-    case .undated: ("undated", "fix without a date", "fixes without a date")
-    case .lateDate: ("lateDate", "date that changed late", "dates that changed late")
-    case .dateJump: ("dateJump", "jump of its date", "jumps of its date")
-    case .weekRollover: ("weekRollover", "rollover of the GPS week", "rollovers of the GPS week")
-    case .stepBack: ("stepBack", "step back of its clock", "steps back of its clock")
-    case .disordered: ("disordered", "fix out of order", "fixes out of order")
-    case .gap: ("gap", "gap between fixes", "gaps between fixes")
-    case .jump: ("jump", "jump that nothing can make", "jumps that nothing can make")
+      ("compass reading without its declination", "compass readings without their declination")
+    case .otherReceiver: ("fix of another receiver", "fixes of another receiver")
+    case .undated: ("fix without a date", "fixes without a date")
+    case .lateDate: ("date that changed late", "dates that changed late")
+    case .dateJump: ("jump of its date", "jumps of its date")
+    case .weekRollover: ("rollover of the GPS week", "rollovers of the GPS week")
+    case .stepBack: ("step back of its clock", "steps back of its clock")
+    case .disordered: ("fix out of order", "fixes out of order")
+    case .gap: ("gap between fixes", "gaps between fixes")
+    case .jump: ("jump that nothing can make", "jumps that nothing can make")
     }
   }
 }

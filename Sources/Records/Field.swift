@@ -2,8 +2,6 @@
 package enum FieldPresence: Equatable, Sendable {
   case always
   case sometimes
-  /// If the beacon has a name.
-  case whereNamed
   /// If the record has all other fields of this group.
   case together(String)
 }
@@ -80,14 +78,6 @@ package struct Field<Value>: Sendable {
     self.init(key, isNullable ? record.schema.orNull : record.schema, csv: csv, columns: columns) {
       part($0).map { part in .json { record.append(part, to: &$0) } } ?? .null
     }
-  }
-
-  /// Returns the field for a value that contains this field's value, without columns of tables.
-  package func of<Whole>(_ part: @escaping @Sendable (Whole) -> Value) -> Field<Whole> {
-    Field<Whole>(
-      key, schema, presence,
-      csv: csv.map { column in (column.name, { column.value(part($0)) }) }
-    ) { [value] in value(part($0)) }
   }
 
   /// Creates a field for a list of nested records.

@@ -70,20 +70,20 @@ extension RangedBeacon {
 
   /// Returns the record type of a beacon, optionally with the fields of `--raw` and `--sides`.
   package static func record(showsRaw: Bool, showsSides: Bool) -> RecordType<RangedBeacon> {
-    let record = showsRaw ? fullRecord : fullRecord.omitting(raw)
-    return showsSides ? record : record.omitting(.sometimes)
+    fullRecord.omitting(keys: (showsRaw ? [] : rawKeys).union(showsSides ? [] : ["side"]))
   }
 
   private static let powerSources: [MeasuredPower.Source] = [.advertised, .configured, .fallback]
   private static let raw = FieldPresence.together("raw")
+  private static let rawKeys: Set = ["smoothedRSSI", "smoothedError", "rawDistance"]
 }
 
 extension Schema {
-  static let proximity = one(of: Proximity.allNames).named("proximity")
+  package static let proximity = one(of: Proximity.allNames).named("proximity")
 }
 
 extension Proximity {
-  static let allNames = [Proximity.immediate, .near, .far, .unknown].map(\.name)
+  package static let allNames = [Proximity.immediate, .near, .far, .unknown].map(\.name)
 
   /// The name in JSON and in texts for people.
   package var name: String { "\(self)" }

@@ -34,11 +34,6 @@ package struct RecordType<Value>: Sendable {
     start = Array(("{" + (typeName.map { "\"type\":\"\($0)\"" } ?? "")).utf8)
   }
 
-  /// Returns the record type without the fields of a presence.
-  package func omitting(_ presence: FieldPresence) -> RecordType {
-    RecordType(typeName, named: name, summary: summary, fields.filter { $0.presence != presence })
-  }
-
   /// Returns the record type without the fields of some keys.
   package func omitting(keys: Set<String>) -> RecordType {
     RecordType(typeName, named: name, summary: summary, fields.filter { !keys.contains($0.key) })

@@ -102,7 +102,7 @@ import Testing
     #expect(
       node?["properties"]?["share"] == ["type": ["number", "null"], "minimum": 0, "maximum": 1])
     #expect(node?["properties"]?["part"]?["type"] == ["object", "null"])
-    let others = Self.thing.omitting(.together("extra"))
+    let others = Self.thing.omitting(keys: ["more", "twice"])
     #expect(others.schema.definitions.last?.node["dependentRequired"] == nil)
   }
 

@@ -80,7 +80,7 @@ struct TrackReport {
   }
 
   static let record = RecordType<TrackReport>(
-    "track", TrackSummary.fields.map { $0.of(\.summary) },
+    "track", TrackSummary.fields { $0.summary },
     [
       Field("format", .one(of: TrackFormat.allCases.map(\.name)).orNull) { $0.format?.name },
       Field("bytes", .count) { $0.bytes },
