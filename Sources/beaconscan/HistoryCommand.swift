@@ -2,6 +2,7 @@ import ArgumentParser
 import Frontends
 import Records
 import Scanning
+import ServiceCore
 import Storage
 import SystemPackage
 
@@ -96,7 +97,9 @@ struct HistoryCommand: ParsableCommand {
     if let first, let end, first >= end {
       throw CommandError(.usage, "--since must be before --until; exchange them")
     }
-    let range = HistoryRange(region: region, since: first, until: end)
+    let range = EntryQuery(
+      since: first?.microseconds, until: end?.microseconds, region: region, limit: last,
+      leavesNewest: last != nil)
     let isEmpty: Bool
     if presence {
       let rows = try history.presence(range)
@@ -125,12 +128,12 @@ struct HistoryCommand: ParsableCommand {
 
   /// Writes the events, and returns their number.
   private func write(
-    _ history: History, _ range: HistoryRange, to out: StandardOutput
+    _ history: History, _ range: EntryQuery, to out: StandardOutput
   ) throws -> Int {
     let row = HistoryRow.record(regionWidth: try history.regionWidth)
     if form.format == .csv { try out.writeHeader(row, .csv) }
     var count = 0
-    try history.forEachEntry(range, last: last) { entry in
+    try history.forEachEntry(range) { entry in
       count += 1
       switch form.format {
       case .json:

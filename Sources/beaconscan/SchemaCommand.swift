@@ -28,17 +28,18 @@ struct SchemaCommand: ParsableCommand {
         ],
         lines: [
           Sighting.record.schema, RegionReport.record(of: RangedBeacon.fullRecord).schema,
-          ZoneChange.appear.schema, ZoneChange.zone.schema, ZoneChange.disappear.schema,
-        ] + MonitorEvent.schemas + [
-          LocateLine.fix.schema, LocateLine.heading.schema, LocateLine.visit.schema,
-          LocationHealth.record.schema, TrackSummary.record.schema, TrackReport.record.schema,
-          ScannerHealth.record.schema, IdentityFinding.record.schema, CaptureStatus.record.schema,
-          BeaconStatistics.record.schema, AdvertiserStatistics.record.schema,
-          CalibrationResult.record.schema, RegionStays.record.schema, HourlyPresence.record.schema,
-          NamedBeacon.record.schema, SettingLine.record.schema, AdvertDescription.record.schema,
-          HostView.Radio.record.schema, Finding.record.schema,
-          ScanSummary.record.schema,
-        ],
+        ] + ZoneChange.Kind.allCases.map { ZoneChange.record(of: $0).schema }
+          + MonitorEvent.schemas + [
+            LocateLine.fix.schema, LocateLine.heading.schema, LocateLine.visit.schema,
+            LocationHealth.record.schema, TrackSummary.record.schema, TrackReport.record.schema,
+            ScannerHealth.record.schema, IdentityFinding.record.schema, CaptureStatus.record.schema,
+            BeaconStatistics.record.schema, AdvertiserStatistics.record.schema,
+            CalibrationResult.record.schema, RegionStays.record.schema,
+            HourlyPresence.record.schema,
+            NamedBeacon.record.schema, SettingLine.record.schema, AdvertDescription.record.schema,
+            HostView.Radio.record.schema, Finding.record.schema,
+            ScanSummary.record.schema,
+          ],
         others: [
           Schema.one(of: [Sighting.record.schema] + TruthLine.schemas).named(
             "truth",

@@ -6,18 +6,6 @@ import ServiceCore
 import Storage
 import SystemPackage
 
-/// The part of a history to show.
-struct HistoryRange {
-  var region: String?
-  var since: WallClockTime?
-  var until: WallClockTime?
-
-  fileprivate func query(kinds: Set<String>) -> EntryQuery {
-    EntryQuery(
-      since: since?.microseconds, until: until?.microseconds, region: region, kinds: kinds)
-  }
-}
-
 /// The history of a service, for reading.
 struct History {
   private let store: StoreReader
@@ -39,8 +27,6 @@ struct History {
     }
   }
 
-  init(_ store: StoreReader) { self.store = store }
-
   /// The width of the column of regions, at most 40.
   var regionWidth: Int {
     get throws {
@@ -51,17 +37,16 @@ struct History {
 
   /// Calls a function with the entries, oldest first.
   func forEachEntry(
-    _ range: HistoryRange, last: Int? = nil, kinds: Set<String> = EventFormat.historyKinds,
+    _ range: EntryQuery, kinds: Set<String> = EventFormat.historyKinds,
     _ body: (StoredEntry) throws -> Void
   ) throws {
-    var query = range.query(kinds: kinds)
-    query.limit = last
-    query.leavesNewest = last != nil
+    var query = range
+    query.kinds = kinds
     try attempt { try store.forEachEntry(query, body) }
   }
 
   /// Returns the completed stays, by region.
-  func stays(_ range: HistoryRange, in zone: ClockZone) throws -> [RegionStays] {
+  func stays(_ range: EntryQuery, in zone: ClockZone) throws -> [RegionStays] {
     var stays: [String: RegionStays] = [:]
     try forEachEntry(range, kinds: ["exit"]) { entry in
       guard let region = entry.region, let dwell = entry.dwell, dwell >= 0, dwell.isFinite else {
@@ -74,33 +59,31 @@ struct History {
     return stays.values.sorted { $0.region < $1.region }
   }
 
-  func presence(_ range: HistoryRange) throws -> [HourlyPresence] {
-    try attempt {
-      try store.presence(since: range.since?.microseconds, until: range.until?.microseconds)
-    }.compactMap { presence in
-      guard let beacon = BeaconIdentity(stored: presence.beacon) else { return nil }
-      return HourlyPresence(
-        time: WallClockTime(
-          microseconds: presence.hour.multipliedReportingOverflow(by: HistoryHour.microseconds).0),
-        beacon: beacon, seconds: presence.seconds, sightings: Int(presence.sightings),
-        meanRSSI: presence.meanRSSI, bestRSSI: presence.bestRSSI.map { Int($0) })
-    }
+  func presence(_ range: EntryQuery) throws -> [HourlyPresence] {
+    try attempt { try store.presence(since: range.since, until: range.until) }
+      .compactMap { presence in
+        BeaconIdentity(stored: presence.beacon).map {
+          HourlyPresence(presence: presence, beacon: $0)
+        }
+      }
   }
 
   /// Returns the times of occupation up to `until`, `now` or the last entry, or `nil` for none.
-  func plot(_ range: HistoryRange, now: WallClockTime?) throws -> HistoryPlot? {
-    var newest: WallClockTime?
-    try forEachEntry(HistoryRange(), last: 1) { newest = WallClockTime(microseconds: $0.time) }
-    guard let end = range.until ?? now ?? newest else { return nil }
-    var plot = HistoryPlot(from: range.since, to: end)
+  func plot(_ range: EntryQuery, now: WallClockTime?) throws -> HistoryPlot? {
+    var newest: Int64?
+    try forEachEntry(EntryQuery(limit: 1, leavesNewest: true)) { newest = $0.time }
+    guard let end = range.until ?? now?.microseconds ?? newest else { return nil }
+    var plot = HistoryPlot(
+      from: range.since.map { WallClockTime(microseconds: $0) },
+      to: WallClockTime(microseconds: end))
     // Earlier entries define the states at the start.
-    let all = HistoryRange(region: range.region, until: range.until)
+    let all = EntryQuery(until: range.until, region: range.region)
     try forEachEntry(all, kinds: ["enter", "exit", "state"]) { plot.add($0) }
     return plot.hasRegions ? plot : nil
   }
 
   /// Returns the message for a run without results.
-  func emptiness(_ range: HistoryRange) throws -> String {
+  func emptiness(_ range: EntryQuery) throws -> String {
     let names = try attempt { try store.regions() }
     if let region = range.region, !names.contains(region) {
       let known =

@@ -76,7 +76,8 @@ struct HistoryPlot {
         name + String(repeating: " ", count: max(0, nameWidth - name.columns) + 1)
           + blocks(shares, full: 0.999))
     }
-    let (left, right) = (label(begin, zone), label(end, zone))
+    let left = zone.text(begin, digits: 0)
+    let right = zone.text(end, digits: 0)
     let indent = String(repeating: " ", count: nameWidth + 1)
     let gap = count - left.columns - right.columns
     if gap > 0 {
@@ -87,9 +88,5 @@ struct HistoryPlot {
     return (
       lines, "A column is \(timeSpan(column / 1e9)); a full block is occupied all the time."
     )
-  }
-
-  private func label(_ time: WallClockTime, _ zone: ClockZone) -> String {
-    zone.text(time, digits: 0)
   }
 }

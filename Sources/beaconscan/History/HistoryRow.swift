@@ -8,20 +8,17 @@ import Storage
 
 /// An entry of the history as a row.
 struct HistoryRow: Sendable {
-  private let time: WallClockTime
-  private let kind: String
-  private let region: String?
-  private let dwell: Double?
+  private let entry: StoredEntry
   private let record: JSONValue
   private let zone: ClockZone
 
   init(_ entry: StoredEntry, in zone: ClockZone) {
+    self.entry = entry
     self.zone = zone
-    (time, kind) = (WallClockTime(microseconds: entry.time), entry.kind)
-    (region, dwell) = (entry.region, entry.dwell)
     record = JSONValue(record: entry)
   }
 
+  private var time: WallClockTime { WallClockTime(microseconds: entry.time) }
   private var reason: JSONValue { record["reason"] ?? .null }
   private var last: JSONValue { reason["lastSighting"] ?? .null }
 
@@ -41,10 +38,10 @@ struct HistoryRow: Sendable {
   /// The event in words.
   private var detail: String? {
     if let message = record["message"]?.asString { return message }
-    if kind == "visit" { return visit }
+    if entry.kind == "visit" { return visit }
     guard let rule = reason["rule"]?.asString else { return record["state"]?.asString }
     let cause = cause(rule)
-    return kind == "state" ? "\(record["state"]?.asString ?? "?"): \(cause)" : cause
+    return entry.kind == "state" ? "\(record["state"]?.asString ?? "?"): \(cause)" : cause
   }
 
   private var visit: String {
@@ -108,15 +105,15 @@ extension HistoryRow {
       nil,
       [
         Field("time", .time, column: Column(priority: .main, time: \.time)) { $0.time },
-        Field("type", .string, column: event) { $0.kind },
+        Field("type", .string, column: event) { $0.entry.kind },
         Field(
           "region", .text, column: Column(width: regionWidth, priority: .key, fit: .cut(to: 8))
-        ) { $0.region },
+        ) { $0.entry.region },
         text("state"),
         Field(
           "dwell", .number(0...), decimals: 3,
-          column: Column("INSIDE", .right, width: 11, missing: "") { $0.dwell.map(timeSpan) }
-        ) { $0.dwell },
+          column: Column("INSIDE", .right, width: 11, missing: "") { $0.entry.dwell.map(timeSpan) }
+        ) { $0.entry.dwell },
         Field("rule", .string) { $0.reason["rule"]?.asString },
         Field(
           "lastHeard", .string, column: Column("BEACON", width: 11) { $0.beaconName }
@@ -147,9 +144,9 @@ extension HistoryRow {
   }
 
   private static let event = Column<HistoryRow>("EVENT", width: 7, priority: .key) {
-    $0.kind.uppercased()
+    $0.entry.kind.uppercased()
   }.colored { row in
-    switch row.kind {
+    switch row.entry.kind {
     case "enter": 32
     case "exit": 33
     default: 2

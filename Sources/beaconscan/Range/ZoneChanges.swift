@@ -20,7 +20,7 @@ struct ZoneChanges {
       let region = regions.first { $0.constraint.matches(beacon.beacon) }
       changes.append(
         ZoneChange(
-          kind, time: report.wallClockTime, region: region?.name, beacon: beacon,
+          kind: kind, time: report.wallClockTime, region: region?.name, beacon: beacon,
           previous: previous))
     }
     let before = present
@@ -29,7 +29,9 @@ struct ZoneChanges {
     for var beacon in before.values.sorted(by: { $0.beacon < $1.beacon })
     where present[beacon.beacon] == nil {
       let previous = beacon.proximity
-      (beacon.proximity, beacon.estimate, beacon.rssi) = (.unknown, nil, nil)
+      beacon.proximity = .unknown
+      beacon.estimate = nil
+      beacon.rssi = nil
       append(.disappear, beacon, after: previous)
     }
     for beacon in report.beacons {

@@ -1,45 +1,32 @@
-package import Ranging
-package import Scanning
+import Ranging
+import Records
+import Scanning
 
 /// A line of `range --on-change`: a beacon that appeared, changed its zone, or disappeared.
-package struct ZoneChange: Sendable {
-  package enum Kind: String, Sendable {
+struct ZoneChange: Sendable {
+  enum Kind: String, CaseIterable, Sendable {
     case appear, zone, disappear
   }
 
-  package var kind: Kind
-  package var time: WallClockTime
+  var kind: Kind
+  var time: WallClockTime
   /// The first region that contains the beacon, or `nil` if no region is named.
-  package var region: String?
+  var region: String?
   /// The beacon, as last reported if it disappeared.
-  package var beacon: RangedBeacon
+  var beacon: RangedBeacon
   /// The previous zone, or `nil` for a beacon that appeared.
-  package var previous: Proximity?
-
-  package init(
-    _ kind: Kind, time: WallClockTime, region: String?, beacon: RangedBeacon, previous: Proximity?
-  ) {
-    (self.kind, self.time, self.region, self.beacon) = (kind, time, region, beacon)
-    self.previous = previous
-  }
+  var previous: Proximity?
 }
 
 extension ZoneChange {
-  package static let appear = RecordType("appear", [time, region()], facts)
-  package static let zone = RecordType("zone", [time, region()], facts)
-  package static let disappear = RecordType("disappear", [time, region()], facts)
+  var record: RecordType<ZoneChange> { Self.record(of: kind) }
 
-  /// The record type of this kind of change.
-  package var record: RecordType<ZoneChange> {
-    switch kind {
-    case .appear: Self.appear
-    case .zone: Self.zone
-    case .disappear: Self.disappear
-    }
+  static func record(of kind: Kind) -> RecordType<ZoneChange> {
+    RecordType(kind.rawValue, [time, region()], facts)
   }
 
   /// Returns the record type of any change, for CSV and tables.
-  package static func row(regionWidth: Int = 0) -> RecordType<ZoneChange> {
+  static func row(regionWidth: Int = 0) -> RecordType<ZoneChange> {
     RecordType<ZoneChange>(
       nil,
       [
@@ -47,9 +34,7 @@ extension ZoneChange {
         Field(
           "type", .string,
           column: Column("EVENT", width: 9, priority: .key) { $0.kind.rawValue.uppercased() }
-        ) {
-          $0.kind.rawValue
-        },
+        ) { $0.kind.rawValue },
         region(regionWidth),
       ], facts)
   }
