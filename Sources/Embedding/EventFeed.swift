@@ -47,7 +47,7 @@ final class EventFeed: Sendable {
     /// Removes the oldest line, or makes the one that counts the lines dropped before it.
     mutating func takeLine() -> [UInt8]? {
       defer { updateSignal() }
-      if let missed = lines.takeMissed() { return StreamRecord.missed.bytes(missed) }
+      if let missed = lines.takeMissed() { return EventFeed.missed.json(missed) }
       guard let entry = lines.removeFirst() else { return nil }
       current = entry.token
       return entry.line
@@ -75,32 +75,26 @@ final class EventFeed: Sendable {
     var tracks: [TrackSummary] = []
   }
 
+  /// The number of oldest lines that were dropped because the program did not take them.
+  private static let missed = RecordType<Int>("missed", [Field("count", .count) { $0 }])
+  /// The end of the stream, with the failure if there was one.
+  private static let end = RecordType<String?>("end", [Field("error", .text.orNull) { $0 }])
+
   private let state: Mutex<State>
+  private let options: EmbeddingOptions
   private let regions: [NamedRegion]
-  private let beacon: RecordType<RangedBeacon>
   private let report: RecordType<RegionReport>
-  /// Whether a recording waits until its line was dealt with.
-  private let isRecorded: Bool
-  /// Whether events of regions are stored until they were dealt with.
-  private let isStored: Bool
-  private let isMonitoring: Bool
-  private let hasCircles: Bool
-  private let locates: Bool
   private let queue = DispatchQueue(label: "beaconscan.events")
   private static let isQueue = DispatchSpecificKey<ObjectIdentifier>()
 
   /// Creates a feed; `nil` if the process has no file descriptors left.
-  init?(
-    _ options: EmbeddingOptions, events: MonitorEvents, limit: Int
-  ) {
+  init?(_ options: EmbeddingOptions, events: MonitorEvents, limit: Int) {
     guard let signal = ReadySignal() else { return nil }
     state = Mutex(State(lines: EventLines(limit: limit), signal: signal, events: events))
+    self.options = options
     regions = options.regions
-    beacon = RangedBeacon.record(showsRaw: options.showsRaw, showsSides: false)
-    report = RegionReport.record(of: beacon)
-    (isRecorded, isStored) = (!options.isLive, options.stateFile != nil)
-    isMonitoring = !regions.isEmpty
-    (hasCircles, locates) = (!options.circles.isEmpty, options.locates)
+    report = RegionReport.record(
+      of: RangedBeacon.record(showsRaw: options.showsRaw, showsSides: false))
     queue.setSpecific(key: Self.isQueue, value: ObjectIdentifier(self))
   }
 
@@ -133,9 +127,11 @@ final class EventFeed: Sendable {
       guard !state.isStopped, !state.isOver else { return (false, false, false, before, before) }
       var lines = lines(of: event, moment, &state)
       if let (kind, value) = value(of: event) {
-        if isRecorded { lines += value } else { state.lines.replace(kind, with: value) }
+        if options.isLive { state.lines.replace(kind, with: value) } else { lines += value }
       }
-      let isHeld = !lines.isEmpty && (isRecorded || isStored && event.isOfRegistration)
+      // A recording waits until its line was dealt with. Events of regions are stored until then.
+      let isKept = !options.isLive || options.stateFile != nil && event.isOfRegistration
+      let isHeld = isKept && !lines.isEmpty
       for (index, line) in lines.enumerated() {
         let token = isHeld && index == lines.count - 1 ? delivery : nil
         if let old = state.lines.append(line, token) { dropped.append(old) }
@@ -148,7 +144,9 @@ final class EventFeed: Sendable {
     if after.beacons != before.beacons {
       services.beacons.map { BeaconClient(services.client, of: $0).stopSightings() }
     }
-    if after.circles != before.circles, isRecorded, hasCircles, !locates {
+    if after.circles != before.circles, !options.isLive, !options.circles.isEmpty,
+      !options.locates
+    {
       services.locations.map { LocationClient(services.client, of: $0).stopUpdates() }
     }
     if startsDrain { queue.async { self.drain() } }
@@ -164,8 +162,8 @@ final class EventFeed: Sendable {
     }
     if let locations = services.locations {
       moment.located =
-        isRecorded
-        ? locations.latestFix.map { $0.time.wallClockTime(locations.wallClockOffset) } : .now
+        options.isLive
+        ? .now : locations.latestFix.map { $0.time.wallClockTime(locations.wallClockOffset) }
     }
     guard let isFailure = event.end?.isFailure else { return moment }
     // These errors name the file.
@@ -178,7 +176,7 @@ final class EventFeed: Sendable {
       // A file that is not a recording has nothing to report.
       !isFailure || counts.packets > 0
     {
-      let found = isMonitoring ? beacons.beaconsMonitored : beacons.beaconsRanged
+      let found = regions.isEmpty ? beacons.beaconsRanged : beacons.beaconsMonitored
       moment.summary = ScanSummary(
         counts: counts, beacons: found.count, evictions: found.evictions)
     }
@@ -196,11 +194,11 @@ final class EventFeed: Sendable {
   ) -> (EventLines<ServiceDelivery>.ValueKind, [[UInt8]])? {
     switch event {
     case BeaconEvent.ranging(let report):
-      (.ranging, regions.records(of: report).map { self.report.bytes($0) })
-    case LocationEvent.fixes(let fixes) where locates:
-      (.fix, fixes.map { LocateLine.fix.bytes(.fix($0)) })
+      (.ranging, regions.records(of: report).map { self.report.json($0) })
+    case LocationEvent.fixes(let fixes) where options.locates:
+      (.fix, fixes.map { LocateLine.fix.json(.fix($0)) })
     case LocationEvent.heading(let heading):
-      (.heading, [LocateLine.heading.bytes(.heading(heading))])
+      (.heading, [LocateLine.heading.json(.heading(heading))])
     default: nil
     }
   }
@@ -223,11 +221,11 @@ final class EventFeed: Sendable {
     case .sightings: return states(moment, &state)
     case .region(let event):
       let line = state.events.line(of: event)
-      return [line.record.bytes(line)]
+      return [line.record.json(line)]
     case .health(let health, let time):
-      return [ScannerHealth.record.bytes((health, time))] + states(moment, &state)
+      return [ScannerHealth.record.json((health, time))] + states(moment, &state)
     case .identity(let finding, let time):
-      return [IdentityFinding.record.bytes((finding, time))]
+      return [IdentityFinding.record.json((finding, time))]
     case .refused: return end(EmbeddedScanner.forbidden, &state)
     case .ended(let sentence, let isFailure):
       return end(sentence, isFailure: isFailure, moment, &state)
@@ -241,14 +239,13 @@ final class EventFeed: Sendable {
     switch event {
     case .circle(let event):
       return circleStates(at: event.wallClockTime, &state)
-        + (state.events.line(of: event).map { [$0.record.bytes($0)] } ?? [])
+        + (state.events.line(of: event).map { [$0.record.json($0)] } ?? [])
     case .fixes(let fixes): return circleStates(at: fixes.first?.timestamp, &state)
     case .visit(let visit):
-      let line = LocateLine.visit(VisitLine(visit, at: moment.located ?? .now))
-      return [line.record.bytes(line)]
+      return [LocateLine.visit.json(.visit(visit, at: moment.located ?? .now))]
     case .health(let health, let time):
-      return [LocationHealth.record.bytes((health, time))]
-        + (isRecorded ? [] : circleStates(at: time, &state))
+      return [LocationHealth.record.json((health, time))]
+        + (options.isLive ? circleStates(at: time, &state) : [])
     case .refused: return end(EmbeddedScanner.forbidden, &state)
     case .ended(let sentence, let isFailure):
       return end(sentence, isFailure: isFailure, moment, &state)
@@ -260,14 +257,14 @@ final class EventFeed: Sendable {
   private func states(_ moment: Moment, _ state: inout State) -> [[UInt8]] {
     guard let began = moment.began, !state.areStatesWritten.beacons else { return [] }
     state.areStatesWritten.beacons = true
-    return state.events.removeStates(at: began, moment.offset).map { $0.record.bytes($0) }
+    return state.events.removeStates(at: began, moment.offset).map { $0.record.json($0) }
   }
 
   /// Returns the states of the circles at the start, once.
   private func circleStates(at time: WallClockTime?, _ state: inout State) -> [[UInt8]] {
     guard let time, !state.areStatesWritten.circles else { return [] }
     state.areStatesWritten.circles = true
-    return state.events.removeCircleStates(at: time).map { $0.record.bytes($0) }
+    return state.events.removeCircleStates(at: time).map { $0.record.json($0) }
   }
 
   /// Returns the lines for the end of a service. The last service or a failure ends the stream.
@@ -279,14 +276,14 @@ final class EventFeed: Sendable {
     var lines: [[UInt8]] = []
     if moment.summary != nil { lines += states(moment, &state) }
     if moment.located != nil { lines += circleStates(at: moment.located, &state) }
-    lines += moment.tracks.map { TrackSummary.record.bytes($0) }
-    if let summary = moment.summary { lines.append(ScanSummary.record.bytes(summary)) }
+    lines += moment.tracks.map { TrackSummary.record.json($0) }
+    if let summary = moment.summary { lines.append(ScanSummary.record.json(summary)) }
     return lines + end(isFailure ? moment.failure ?? sentence : nil, &state)
   }
 
   private func end(_ sentence: String?, _ state: inout State) -> [[UInt8]] {
     state.isOver = true
-    return [StreamRecord.end.bytes(sentence)]
+    return [Self.end.json(sentence)]
   }
 
   // MARK: To the program

@@ -134,11 +134,3 @@ package struct MonitorEvents: Sendable {
     return line
   }
 }
-
-extension VisitLine {
-  package init(_ visit: VisitReport, at time: WallClockTime) {
-    self.init(
-      time: time, place: visit.place, accuracy: visit.horizontalAccuracy, arrival: visit.arrival,
-      departure: visit.departure)
-  }
-}

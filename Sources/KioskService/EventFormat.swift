@@ -74,9 +74,8 @@ package final class EventFormat: Sendable {
       return lines.withLock({ $0.line(of: event) }).map(describe)
     case .visit(let visit):
       let time = visit.departure ?? visit.arrival ?? .now
-      let line = LocateLine.visit(VisitLine(visit, at: time))
       return JournalDescription(
-        kind: "visit", wallClockTime: time, record: LocateLine.visit.json(line))
+        kind: "visit", wallClockTime: time, record: LocateLine.visit.json(.visit(visit, at: time)))
     case .health(let health, let time):
       return JournalDescription(
         kind: "health", wallClockTime: time, record: LocationHealth.record.json((health, time)))

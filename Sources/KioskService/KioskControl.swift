@@ -1,4 +1,4 @@
-package import Records
+import Records
 package import Scanning
 
 /// The changes and counters that the HTTP server needs from the program.

@@ -1,7 +1,7 @@
 package import Advertising
 package import Positioning
 import Ranging
-package import Records
+import Records
 package import Regions
 package import Scanning
 package import ServiceCore

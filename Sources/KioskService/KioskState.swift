@@ -59,7 +59,7 @@ struct KioskState: Sendable {
     of region: BeaconRegion, _ state: BeaconRegistrationState?, _ group: ClientGroup
   ) -> RegionRecord {
     RegionRecord(
-      name: region.identifier, .beacons(region.constraint),
+      name: region.identifier, subject: .beacons(region.constraint),
       reportsEachBeacon: region.rules?.reportsEachBeacon ?? reportsEachBeacon,
       state: state?.state ?? .unknown, since: state?.since,
       beacons: state?.beacons?.count ?? (state?.state == .outside ? 0 : nil),
@@ -70,8 +70,8 @@ struct KioskState: Sendable {
     of circle: CircularRegion, _ state: LocationRegistrationState?, _ group: ClientGroup
   ) -> RegionRecord {
     var record = RegionRecord(
-      name: circle.identifier, .circle(circle), reportsEachBeacon: false, state: .unknown,
-      isRemovable: group == Self.addedGroup)
+      name: circle.identifier, subject: .circle(circle), reportsEachBeacon: false,
+      state: .unknown, isRemovable: group == Self.addedGroup)
     if case .circle(let state, let since)? = state {
       record.state = RegionState(state)
       record.since = since

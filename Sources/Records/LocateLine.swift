@@ -5,27 +5,8 @@ package import Scanning
 package enum LocateLine: Sendable {
   case fix(Fix)
   case heading(Heading)
-  case visit(VisitLine)
-}
-
-/// The start or end of a visit.
-package struct VisitLine: Sendable {
-  /// The time of the report.
-  package var time: WallClockTime
-  package var place: Coordinate
-  /// The radius in meters, for a confidence of 68 %.
-  package var accuracy: Double
-  /// `nil` if the visit began before monitoring started.
-  package var arrival: WallClockTime?
-  package var departure: WallClockTime?
-
-  package init(
-    time: WallClockTime, place: Coordinate, accuracy: Double, arrival: WallClockTime?,
-    departure: WallClockTime?
-  ) {
-    (self.time, self.place, self.accuracy) = (time, place, accuracy)
-    (self.arrival, self.departure) = (arrival, departure)
-  }
+  /// The start or end of a visit, and the time of the report.
+  case visit(VisitReport, at: WallClockTime)
 }
 
 extension LocateLine {
@@ -61,13 +42,7 @@ extension LocateLine {
 
   private static let kind = Field<LocateLine>(
     "type", .string, column: Column("EVENT", width: 7, priority: .key)
-  ) { line in
-    switch line {
-    case .fix: "fix"
-    case .heading: "heading"
-    case .visit: "visit"
-    }
-  }
+  ) { $0.record.typeName }
 
   private static let position =
     Field<LocateLine>.place(isNullable: false, column: true) { $0.place } + [
@@ -125,31 +100,27 @@ extension LocateLine {
   private static let stay: [Field<LocateLine>] = [
     Field(
       "arrival", .timeOrNull,
-      column: Column(priority: .main, digits: 0, time: { $0.ownVisit?.arrival })
-    ) {
-      $0.ownVisit?.arrival
-    },
+      column: Column(priority: .main, digits: 0, time: \.ownVisit?.arrival)
+    ) { $0.ownVisit?.arrival },
     Field(
       "departure", .timeOrNull,
-      column: Column(priority: .main, digits: 0, time: { $0.ownVisit?.departure })
-    ) {
-      $0.ownVisit?.departure
-    },
+      column: Column(priority: .main, digits: 0, time: \.ownVisit?.departure)
+    ) { $0.ownVisit?.departure },
   ]
 
   private var ownFix: Fix? { if case .fix(let fix) = self { fix } else { nil } }
   private var ownHeading: Heading? { if case .heading(let heading) = self { heading } else { nil } }
-  private var ownVisit: VisitLine? { if case .visit(let visit) = self { visit } else { nil } }
+  private var ownVisit: VisitReport? { if case .visit(let visit, _) = self { visit } else { nil } }
 
   private var time: WallClockTime {
     switch self {
     case .fix(let fix): fix.timestamp
     case .heading(let heading): heading.timestamp
-    case .visit(let visit): visit.time
+    case .visit(_, let time): time
     }
   }
   private var place: Coordinate? { ownFix?.place ?? ownVisit?.place }
-  private var accuracy: Double? { ownFix?.horizontalAccuracy ?? ownVisit?.accuracy }
+  private var accuracy: Double? { ownFix?.horizontalAccuracy ?? ownVisit?.horizontalAccuracy }
 }
 
 extension LocationHealth {

@@ -5,7 +5,7 @@ package import Scanning
 
 /// A line of the output of `monitor`: a crossing or a determined state.
 package struct MonitorEvent: Sendable {
-  package enum Kind: String, Sendable {
+  package enum Kind: String, CaseIterable, Sendable {
     case enter, exit
     /// The region's state was determined for the first time, or confirmed.
     case state
@@ -66,30 +66,22 @@ package struct MonitorEvent: Sendable {
 }
 
 extension MonitorEvent {
-  package static let enter = RecordType("enter", [time, region(), state], facts, [reason])
-  package static let exit = RecordType("exit", [time, region(), state, dwell], facts, [reason])
-  package static let determined = RecordType("state", [time, region(), state], facts, [reason])
-
-  package static let enterCircle = RecordType(
-    "enter", named: "enterCircle", [time, region(), state], place, [distanceOutside, circleReason])
-  package static let exitCircle = RecordType(
-    "exit", named: "exitCircle", [time, region(), state, dwell], place,
-    [distanceOutside, circleReason])
-  package static let determinedCircle = RecordType(
-    "state", named: "stateCircle", [time, region(), state], place, [distanceOutside, circleReason])
-
   /// The schemas of all kinds of events.
-  package static let schemas = [
-    enter, exit, determined, enterCircle, exitCircle, determinedCircle,
-  ].map(\.schema)
+  package static let schemas = [false, true].flatMap { isOfCircle in
+    Kind.allCases.map { record(of: $0, isOfCircle: isOfCircle).schema }
+  }
 
   /// The record type of this kind of event.
   package var record: RecordType<MonitorEvent> {
-    switch kind {
-    case .enter: circle == nil ? Self.enter : Self.enterCircle
-    case .exit: circle == nil ? Self.exit : Self.exitCircle
-    case .state: circle == nil ? Self.determined : Self.determinedCircle
-    }
+    Self.record(of: kind, isOfCircle: circle != nil)
+  }
+
+  private static func record(of kind: Kind, isOfCircle: Bool) -> RecordType<MonitorEvent> {
+    let name = kind.rawValue
+    let head = [time, region(), state] + (kind == .exit ? [dwell] : [])
+    return isOfCircle
+      ? RecordType(name, named: name + "Circle", head, place, [distanceOutside, circleReason])
+      : RecordType(name, head, facts, [reason])
   }
 
   /// Returns the record type of any event, for CSV and tables. Columns for circles come last.
@@ -226,6 +218,10 @@ extension MonitorEvent {
   private static let lastSighting = RecordType<(RegionTransition.LastSighting, WallClockTime)>(
     nil, [Field("time", .time) { $0.1 }] + Field.identity { $0.0.beacon },
     [Field("rssi", .rssi) { $0.0.rssi }])
+}
+
+extension Schema {
+  package static let monitorEvent = one(of: MonitorEvent.schemas).named("regionEvent")
 }
 
 // Texts that explain an event to people.

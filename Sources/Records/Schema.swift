@@ -50,6 +50,7 @@ extension Schema {
   package static let boolean = Schema(["type": "boolean"])
   package static let string = Schema(["type": "string"])
   package static let text = Schema(["type": "string", "minLength": 1])
+  package static let null = Schema(["type": "null"])
 
   package static func matching(_ pattern: String) -> Schema {
     Schema(["type": "string", "pattern": .text(pattern)])
@@ -105,6 +106,13 @@ extension Schema {
     var object: JSONNode = [:]
     for (name, node) in definitions where object[name] == nil { object[name] = node }
     return object
+  }
+
+  /// Returns the definitions of schemas, for `components/schemas` of an OpenAPI document.
+  package static func components(_ schemas: [Schema]) -> String {
+    object(of: schemas.flatMap(\.definitions)).document()
+      .split(separator: "#/$defs/", omittingEmptySubsequences: false)
+      .joined(separator: "#/components/schemas/")
   }
 
   /// Returns the whole schema document: a head, one of `lines` for each line, and all definitions.

@@ -165,8 +165,7 @@ struct LocateCommand: AsyncParsableCommand {
             + "; or give the place: --position LATITUDE,LONGITUDE")
       case .requestFailed(let health): throw CommandError(.noPermission, health.sentence)
       case .heading(let heading): try write(.heading(heading))
-      case .visit(let visit):
-        try write(.visit(VisitLine(visit, at: feed.now)))
+      case .visit(let visit): try write(.visit(visit, at: feed.now))
       default: break
       }
       return left > 0 ? .more : .enough

@@ -1,5 +1,5 @@
 public import Foundation
-import ServiceCore
+import Positioning
 
 /// A stay at a place. ``CLLocationManager/startMonitoringVisits()`` reports its begin and end.
 open class CLVisit: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {

@@ -39,23 +39,6 @@ package enum LocationEvent: ServiceEvent, Hashable {
   }
 }
 
-/// A visit, in wall-clock time.
-package struct VisitReport: Sendable, Hashable, Codable {
-  package var place: Coordinate
-  /// The radius around ``place`` that contains the visit with a probability of 68 %, in meters.
-  package var horizontalAccuracy: Double
-  /// `nil` if the visit began before the service was started.
-  package var arrival: WallClockTime?
-  /// `nil` while the visit continues.
-  package var departure: WallClockTime?
-
-  init(_ visit: Visit, _ offset: WallClockOffset) {
-    (place, horizontalAccuracy) = (visit.place, visit.horizontalAccuracy)
-    arrival = visit.arrival?.wallClockTime(offset)
-    departure = visit.departure?.wallClockTime(offset)
-  }
-}
-
 package struct MonitoredCircle: Sendable, Hashable, Codable {
   package var region: CircularRegion
   /// Whether the client acts on entries. The service reports them in any case.

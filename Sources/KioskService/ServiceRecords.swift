@@ -1,6 +1,7 @@
-package import Advertising
+import Advertising
 package import Positioning
-package import Ranging
+import Ranging
+package import Records
 package import Regions
 package import Scanning
 
@@ -22,19 +23,6 @@ package struct RegionRecord: Sendable {
   package var isRemovable: Bool
   /// The latest event as a JSON object, or `nil` before the first.
   package var last: [UInt8]?
-
-  package init(
-    name: String, _ subject: Subject, reportsEachBeacon: Bool, state: RegionState,
-    since: WallClockTime? = nil, beacons: Int? = nil, isRemovable: Bool
-  ) {
-    self.name = name
-    self.subject = subject
-    self.reportsEachBeacon = reportsEachBeacon
-    self.state = state
-    self.since = since
-    self.beacons = beacons
-    self.isRemovable = isRemovable
-  }
 
   package var constraint: BeaconConstraint? {
     if case .beacons(let constraint) = subject { constraint } else { nil }
@@ -59,56 +47,26 @@ package struct RegionRecord: Sendable {
       Field("since", .timeOrNull) { $0.since },
       Field("beacons", Schema.integer(0...).orNull) { $0.beacons },
       Field("isRemovable", .boolean) { $0.isRemovable },
-      Field("last", .one(of: [.monitorEvent, .null])) { region -> FieldValue in
-        region.last.map { json in .json { $0 += json } } ?? .null
-      },
+      .latest("last", .monitorEvent) { $0.last },
     ])
 }
 
-extension Schema {
-  package static let monitorEvent = one(of: MonitorEvent.schemas).named("regionEvent")
-
-  package static let null = Schema(["type": "null"])
-
-  /// Returns the definitions of schemas, for `components/schemas` of an OpenAPI document.
-  package static func components(_ schemas: [Schema]) -> String {
-    object(of: schemas.flatMap(\.definitions)).document()
-      .split(separator: "#/$defs/", omittingEmptySubsequences: false)
-      .joined(separator: "#/components/schemas/")
-  }
-}
-
 /// The state of the service.
-package struct ServiceHealth: Sendable {
+struct ServiceHealth: Sendable {
   /// Whether the service receives, or would if a beacon advertised.
-  package var isReceiving: Bool
+  var isReceiving: Bool
   /// Whether something needs the receiver. Otherwise it is off.
-  package var isNeeded: Bool
-  package var receivers: [(health: ScannerHealth, time: WallClockTime)]
+  var isNeeded: Bool
+  var receivers: [(health: ScannerHealth, time: WallClockTime)]
   /// The latest states of the fix source and of the compass.
-  package var locationSources: [(health: LocationHealth, time: WallClockTime)]
+  var locationSources: [(health: LocationHealth, time: WallClockTime)]
   /// The seconds since the service started.
-  package var uptime: Double
-  package var version: String
+  var uptime: Double
+  var version: String
   /// The service's own faults, such as an unwritable history, each as a sentence.
-  package var faults: [String]
+  var faults: [String]
 
-  package init(
-    isReceiving: Bool, isNeeded: Bool,
-    receivers: [(health: ScannerHealth, time: WallClockTime)],
-    locationSources: [(health: LocationHealth, time: WallClockTime)], uptime: Double,
-    version: String, faults: [String]
-  ) {
-    self.isReceiving = isReceiving
-    self.isNeeded = isNeeded
-    self.receivers = receivers
-    self.locationSources = locationSources
-    self.uptime = uptime
-    self.version = version
-    self.faults = faults
-  }
-
-  package static let record = RecordType<ServiceHealth>(
+  static let record = RecordType<ServiceHealth>(
     nil, named: "serviceHealth", summary: "The state of the receivers and of the service.",
     [
       Field("receiving", .boolean) { $0.isReceiving },
@@ -117,35 +75,25 @@ package struct ServiceHealth: Sendable {
       Field("locationSources", each: LocationHealth.record) { $0.locationSources },
       Field("uptime", .number(0...), decimals: 3) { $0.uptime },
       Field("version", .text) { $0.version },
-      Field("faults", .list(of: .text)) { health -> FieldValue in
-        .list(health.faults) { sentence, bytes in appendQuoted(sentence, to: &bytes) }
-      },
+      Field("faults", .list(of: .text)) { $0.faults },
     ])
 }
 
 /// The last minutes of a beacon's signal.
-package struct SignalRecord: Sendable {
+struct SignalRecord: Sendable {
   /// One second of the signal: seconds since 1970, dBm, dBm, and meters.
-  package struct Sample: Sendable {
-    package var time: Int64
+  struct Sample: Sendable {
+    var time: Int64
     /// The mean signal strength of that second, in dBm, or `nil` if nothing was received.
-    package var rssi: Int?
-    package var smoothed: Double?
-    package var distance: Double?
-
-    package init(time: Int64, rssi: Int?, smoothed: Double?, distance: Double?) {
-      (self.time, self.rssi, self.smoothed, self.distance) = (time, rssi, smoothed, distance)
-    }
+    var rssi: Int?
+    var smoothed: Double?
+    var distance: Double?
   }
 
-  package var beacon: BeaconIdentity
-  package var samples: [Sample]
+  var beacon: BeaconIdentity
+  var samples: [Sample]
 
-  package init(beacon: BeaconIdentity, samples: [Sample]) {
-    (self.beacon, self.samples) = (beacon, samples)
-  }
-
-  package static let record = RecordType<SignalRecord>(
+  static let record = RecordType<SignalRecord>(
     nil, named: "signal",
     summary:
       "The last minutes of a beacon. A sample is the time in seconds since 1970, the mean signal "
@@ -166,14 +114,12 @@ package struct SignalRecord: Sendable {
 }
 
 /// An event with its number in the history.
-package struct NumberedEvent: Sendable {
-  package var id: String
+struct NumberedEvent: Sendable {
+  var id: String
   /// The event as a JSON object.
-  package var json: [UInt8]
+  var json: [UInt8]
 
-  package init(id: String, json: [UInt8]) { (self.id, self.json) = (id, json) }
-
-  package static let record = RecordType<NumberedEvent>(
+  static let record = RecordType<NumberedEvent>(
     nil, named: "numberedEvent", summary: "An event and the number by which a client continues.",
     [
       Field("id", .text) { $0.id },
@@ -188,27 +134,16 @@ package struct NumberedEvent: Sendable {
 }
 
 /// The complete state of the service at one time.
-package struct SnapshotRecord: Sendable {
-  package var time: WallClockTime
-  package var regions: [RegionRecord]
+struct SnapshotRecord: Sendable {
+  var time: WallClockTime
+  var regions: [RegionRecord]
   /// The beacons of the latest report.
-  package var beacons: [RangedBeacon]
-  package var health: ServiceHealth
+  var beacons: [RangedBeacon]
+  var health: ServiceHealth
   /// `nil` if the service has no location source.
-  package var location: LocationRecord?
+  var location: LocationRecord?
 
-  package init(
-    time: WallClockTime, regions: [RegionRecord], beacons: [RangedBeacon], health: ServiceHealth,
-    location: LocationRecord?
-  ) {
-    self.time = time
-    self.regions = regions
-    self.beacons = beacons
-    self.health = health
-    self.location = location
-  }
-
-  package static let record = RecordType<SnapshotRecord>(
+  static let record = RecordType<SnapshotRecord>(
     nil, named: "snapshot",
     [
       Field("time", .time) { $0.time },
@@ -222,29 +157,30 @@ package struct SnapshotRecord: Sendable {
 }
 
 /// The latest location data of the service, as JSON objects.
-package struct LocationRecord: Sendable {
+struct LocationRecord: Sendable {
   /// The latest fix, or `nil` before the first and while the receiver is off.
-  package var fix: [UInt8]?
+  var fix: [UInt8]?
   /// The direction of the device, or `nil` without a compass and while it is off.
-  package var heading: [UInt8]?
+  var heading: [UInt8]?
   /// The latest start or end of a visit, or `nil` before the first.
-  package var visit: [UInt8]?
+  var visit: [UInt8]?
 
-  package init() {}
-
-  package static let record = RecordType<LocationRecord>(
+  static let record = RecordType<LocationRecord>(
     nil, named: "location", summary: "Where the machine is.",
     [
-      latest("fix", LocateLine.fix.schema, \.fix),
-      latest("heading", LocateLine.heading.schema, \.heading),
-      latest("visit", LocateLine.visit.schema, \.visit),
+      .latest("fix", LocateLine.fix.schema) { $0.fix },
+      .latest("heading", LocateLine.heading.schema) { $0.heading },
+      .latest("visit", LocateLine.visit.schema) { $0.visit },
     ])
+}
 
-  private static func latest(
-    _ key: String, _ schema: Schema, _ json: any KeyPath<LocationRecord, [UInt8]?> & Sendable
-  ) -> Field<LocationRecord> {
-    Field(key, .one(of: [schema, .null])) { location -> FieldValue in
-      location[keyPath: json].map { json in .json { $0 += json } } ?? .null
+extension Field {
+  /// Returns the field of a JSON object that is `null` at first.
+  fileprivate static func latest(
+    _ key: String, _ schema: Schema, _ json: @escaping @Sendable (Value) -> [UInt8]?
+  ) -> Field {
+    Field(key, .one(of: [schema, .null])) { value -> FieldValue in
+      json(value).map { json in .json { $0 += json } } ?? .null
     }
   }
 }
