@@ -29,11 +29,12 @@ package final class EmbeddedScanner: Sendable {
     let regions = try options.beaconRegions
     let configuration = try options.configuration
     for availability in [sources.scanner?.availability, sources.locations?.availability] {
-      if case .notPermitted(let sentence)? = availability { throw .source(sentence) }
+      if case .notPermitted(let sentence)? = availability { throw EmbeddingError(sentence) }
     }
     var events = MonitorEvents(rules: configuration.rules)
     guard let feed = EventFeed(options, events: events, limit: limit) else {
-      throw .source("the process has no file descriptors left; close some, or raise its limit")
+      throw EmbeddingError(
+        "the process has no file descriptors left; close some, or raise its limit")
     }
     let authorization = AuthorizationOnStart()
     var settings = ServiceManager.Configuration()
@@ -43,7 +44,7 @@ package final class EmbeddedScanner: Sendable {
     let reports = options.reports
     settings.logger = Logger(label: "beaconscan") { _ in ErrorLog(isSilent: !reports) }
     let manager = ServiceManager(settings)
-    if let failure = manager.storageFailure { throw .source(failure) }
+    if let failure = manager.storageFailure { throw EmbeddingError(failure) }
     let beacons = sources.scanner.map {
       BeaconService(manager, scanner: $0, configuration: configuration)
     }
@@ -63,14 +64,14 @@ package final class EmbeddedScanner: Sendable {
           client: client, beacons: beacons, locations: locations, tracks: sources.tracks), events)
     } catch {
       client.remove()
-      throw .source("\(error)")
+      throw EmbeddingError(error)
     }
     client.setReceiving(true)
     authorization.start()
     manager.requestAuthorization(.authorizedAlways)
     guard manager.authorizationStatus.isAuthorized else {
       stop()
-      throw .source(Self.forbidden)
+      throw EmbeddingError(Self.forbidden)
     }
   }
 

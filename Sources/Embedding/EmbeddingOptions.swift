@@ -52,14 +52,19 @@ package struct EmbeddingOptions: Sendable {
   /// Sets an option from its text, or adds a value to one that can be set several times. A flag is
   /// `true` or `false`, and `true` without a text.
   package mutating func set(_ name: String, to text: String?) throws(EmbeddingError) {
-    guard Self.names.contains(name) else { throw .unknownOption(name) }
+    guard Self.names.contains(name) else {
+      throw EmbeddingError(
+        "there is no option '\(name)'; the options are \(Self.names.joined(separator: ", "))")
+    }
     if Self.flagNames.contains(name) { return try setFlag(name, text) }
     let what = Self.requirement(of: name, for: text ?? "")
     guard let text, !text.isEmpty else {
-      throw .option(.missingValue(name, requirement: what))
+      throw EmbeddingError(OptionError.missingValue(name, requirement: what))
     }
     func value<Value>(_ value: Value?) throws(EmbeddingError) -> Value {
-      guard let value else { throw .option(.wrongValue(name, text, requirement: what)) }
+      guard let value else {
+        throw EmbeddingError(OptionError.wrongValue(name, text, requirement: what))
+      }
       return value
     }
     func number(_ range: ClosedRange<Double>) throws(EmbeddingError) -> Double {
@@ -68,7 +73,7 @@ package struct EmbeddingOptions: Sendable {
     switch name {
     case "replay":
       guard !replay.contains(text) else {
-        throw .options("\(text) is given twice; its packets would count twice")
+        throw EmbeddingError("\(text) is given twice; its packets would count twice")
       }
       replay.append(text)
     case "speed": speed = try value(ReplayScanner.Speed(text))
@@ -99,7 +104,7 @@ package struct EmbeddingOptions: Sendable {
     case "state-file": stateFile = text
     case "application": application = text
     default:
-      do throws(OptionError) { try rules.set(name, to: text) } catch { throw .option(error) }
+      do throws(OptionError) { try rules.set(name, to: text) } catch { throw EmbeddingError(error) }
     }
   }
 
@@ -108,8 +113,8 @@ package struct EmbeddingOptions: Sendable {
     case nil, "true": flags.insert(name)
     case "false": flags.remove(name)
     case let text?:
-      throw .option(
-        .wrongValue(name, text, requirement: "write true or false, or give no value"))
+      throw EmbeddingError(
+        OptionError.wrongValue(name, text, requirement: "write true or false, or give no value"))
     }
     rules.each = flags.contains("each")
   }
@@ -168,37 +173,37 @@ package struct EmbeddingOptions: Sendable {
 
   func check() throws(EmbeddingError) {
     if !needsBeacons, locationOption == nil {
-      throw .options(
+      throw EmbeddingError(
         "there is nothing to report: set a region, such as "
           + "lobby=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0, range for the distances of every beacon, or "
           + "locate for the place of this machine")
     }
     if uuids.isEmpty, major != nil || minor != nil {
-      throw .options("major and minor need a uuid to belong to; set uuid too")
+      throw EmbeddingError("major and minor need a uuid to belong to; set uuid too")
     }
     var names: Set<String> = []
     for name in regions.map(\.name) + circles.map(\.identifier)
     where !names.insert(name).inserted {
-      throw .options("two regions are named '\(name)'; give each a name of its own")
+      throw EmbeddingError("two regions are named '\(name)'; give each a name of its own")
     }
     if !ranges, let option = showsRaw ? "raw" : interval.map({ _ in "interval" }) {
-      throw .options("\(option) is for the reports of ranging; set range too")
+      throw EmbeddingError("\(option) is for the reports of ranging; set range too")
     }
     if environment != nil, let model, model.name != "log-distance" {
-      throw .options("environment belongs to the model log-distance; set one of them")
+      throw EmbeddingError("environment belongs to the model log-distance; set one of them")
     }
     try checkSource()
     try checkLocation()
   }
 
   private func checkLocation() throws(EmbeddingError) {
-    if let fault = location.fault() { throw .options(fault) }
+    if let fault = location.fault() { throw EmbeddingError(fault) }
     if let file = replay.first, let option = location.liveOption() {
-      throw .options(
+      throw EmbeddingError(
         "\(option) is for live locations, and \(file) is a recording; set one of them")
     }
     if location.isGiven, locationOption == nil {
-      throw .options(
+      throw EmbeddingError(
         "source, gpsd and position are for locations; set locate, heading, visits or a region that is "
           + "a circle too")
     }
@@ -206,23 +211,24 @@ package struct EmbeddingOptions: Sendable {
 
   private func checkSource() throws(EmbeddingError) {
     if let file = replay.first, let option = liveOption {
-      throw .options("\(option) is for live scanning, and \(file) is a recording; set one of them")
+      throw EmbeddingError(
+        "\(option) is for live scanning, and \(file) is a recording; set one of them")
     }
     if isLive, let option = speed.map({ _ in "speed" }) ?? (follows ? "follow" : nil) {
-      throw .options("\(option) belongs to a recording; set replay too")
+      throw EmbeddingError("\(option) belongs to a recording; set replay too")
     }
     if isLive, duration != nil {
-      throw .options("duration belongs to a recording; set replay too, or stop the scanner")
+      throw EmbeddingError("duration belongs to a recording; set replay too, or stop the scanner")
     }
     if adapters.count > 1, adapters.contains(.all) {
-      throw .options("adapter all means every adapter; set no other beside it")
+      throw EmbeddingError("adapter all means every adapter; set no other beside it")
     }
     if backend == .bluez, let option = rawFlag {
-      throw .options(
+      throw EmbeddingError(
         "\(option) needs raw HCI sockets, which the backend bluez does not use; set one of them")
     }
     if !isLive, let address = offsets.compactMap(\.adapter).first(where: \.isAddress) {
-      throw .options(
+      throw EmbeddingError(
         "adapter-offset \(address)=…: recordings have adapters' numbers, not their addresses; name "
           + "it as hci0, hci1 and so on")
     }
@@ -257,7 +263,7 @@ package struct EmbeddingOptions: Sendable {
       let (missing, what) =
         tracks.isEmpty
         ? ("track of NMEA 0183, GPX or gpsd JSON", option) : ("capture", "beacons")
-      throw .source(
+      throw EmbeddingError(
         "\(replay.joined(separator: ", ")): a recording for \(what) is missing; set replay to a "
           + "\(missing) too")
     }
@@ -271,7 +277,7 @@ package struct EmbeddingOptions: Sendable {
       return try TrackReplay(
         paths: paths, speed: speed ?? .max, follows: follows, duration: nanoseconds)
     } catch {
-      throw .source("\(error)")
+      throw EmbeddingError(error)
     }
   }
 
@@ -287,7 +293,7 @@ package struct EmbeddingOptions: Sendable {
         paths: paths, speed: speed ?? .max, follows: follows, duration: nanoseconds,
         offsets: numbered)
     } catch {
-      throw .source("\(error)")
+      throw EmbeddingError(error)
     }
   }
 
@@ -307,13 +313,6 @@ package struct EmbeddingOptions: Sendable {
     return LiveScanner(configuration)
   }
 
-  /// The rules of regions without rules of their own.
-  var regionRules: RegionRules {
-    get throws(EmbeddingError) {
-      do throws(OptionError) { return try rules.rules } catch { throw .option(error) }
-    }
-  }
-
   var beaconRegions: [BeaconRegion] {
     get throws(EmbeddingError) {
       do throws(OptionError) {
@@ -323,7 +322,7 @@ package struct EmbeddingOptions: Sendable {
             rules: region.rules.isEmpty ? nil : try rules.rules(of: region))
         }
       } catch {
-        throw .option(error)
+        throw EmbeddingError(error)
       }
     }
   }
@@ -331,7 +330,11 @@ package struct EmbeddingOptions: Sendable {
   var configuration: BeaconService.Configuration {
     get throws(EmbeddingError) {
       var configuration = BeaconService.Configuration()
-      configuration.rules = try regionRules
+      do throws(OptionError) {
+        configuration.rules = try rules.rules
+      } catch {
+        throw EmbeddingError(error)
+      }
       configuration.rangingInterval = interval?.value ?? 1
       configuration.setCalibration(
         Calibration(

@@ -117,7 +117,7 @@ import Testing
     #expect(rules.distance == DistanceGate(enter: 1, exit: nil))
     #expect(rules.signal == nil)
     #expect(rules.reportsEachBeacon)
-    #expect(try options.regionRules.signal == SignalGate(enter: -70, exit: nil))
+    #expect(try options.configuration.rules.signal == SignalGate(enter: -70, exit: nil))
   }
 
   @Test(arguments: [
@@ -140,7 +140,7 @@ import Testing
       ("each", "true"), ("each", "false"),
     ])
     #expect(options.replay == ["a", "b"])
-    #expect(try options.regionRules.exitTimeout == .fixed(seconds: 7))
-    #expect(try options.regionRules.reportsEachBeacon == false)
+    #expect(try options.configuration.rules.exitTimeout == .fixed(seconds: 7))
+    #expect(try options.configuration.rules.reportsEachBeacon == false)
   }
 }
