@@ -32,7 +32,7 @@ package enum BeaconNames {
     hasColumn: Bool = true, of beacon: @escaping @Sendable (Value) -> BeaconIdentity?
   ) -> Field<Value> {
     Field(
-      "name", .text, .sometimes, csv: haveColumn ? .sameName : .none,
+      "name", .text, .sometimes, isInCSV: haveColumn,
       column: haveColumn && hasColumn
         ? Column(width: width, priority: .key, fit: .cut(to: 8)) : nil
     ) { (value: Value) -> FieldValue in beacon(value).flatMap(name).map { .text($0) } ?? .absent }

@@ -97,7 +97,7 @@ extension MonitorEvent {
       ], [rule, lastReceived], identity, [rssi], learned,
       [
         distance, beaconsInside,
-        Field("cause", .string, csv: .none, column: Column("REASON", fit: .cut(to: 20))) {
+        Field("cause", .string, isInCSV: false, column: Column("REASON", fit: .cut(to: 20))) {
           $0.explanation
         },
       ], showsCircles ? place + [circleAccuracy, circleFixes] : [])

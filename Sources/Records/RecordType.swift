@@ -29,7 +29,7 @@ package struct RecordType<Value>: Sendable {
     fields = groups.flatMap { $0 }
     (self.typeName, self.name, self.summary) = (typeName, name ?? typeName, summary)
     csvColumns = fields.flatMap(\.csv)
-    let columns = fields.flatMap(\.columns)
+    let columns = fields.compactMap(\.column)
     self.columns = columns.filter { !$0.isLate } + columns.filter(\.isLate)
     start = Array(("{" + (typeName.map { "\"type\":\"\($0)\"" } ?? "")).utf8)
   }

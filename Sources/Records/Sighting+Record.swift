@@ -9,7 +9,7 @@ extension Sighting {
   package static let record = RecordType<(sighting: Sighting, region: String?)>(
     "sighting", fields { $0.sighting },
     [
-      Field("adapter", .adapter, .sometimes, csv: .none) { "hci\($0.sighting.adapter)" },
+      Field("adapter", .adapter, .sometimes, isInCSV: false) { "hci\($0.sighting.adapter)" },
       Field("region", .text, .sometimes, column: Column(width: 8, fit: .cut(to: 8))) {
         $0.region?.fieldValue ?? .absent
       },

@@ -22,7 +22,7 @@ import Testing
     nil,
     [
       Field("note", .text) { $0.note },
-      Field("level", .number(0...).orNull, decimals: 1, csv: .named("partLevel")) { $0.level },
+      Field("level", .number(0...).orNull, decimals: 1) { $0.level },
     ])
 
   private static let thing = RecordType<Thing>(
@@ -35,8 +35,8 @@ import Testing
         column: Column(nil, .right, width: 7) { fixed($0.share, 1, "%") }
       ) { $0.share },
       Field("part", part, isNullable: true) { $0.part },
-      Field("more", .count, .together("extra"), csv: .none) { $0.more?.fieldValue ?? .absent },
-      Field("twice", .count, .together("extra"), csv: .none) {
+      Field("more", .count, .together("extra"), isInCSV: false) { $0.more?.fieldValue ?? .absent },
+      Field("twice", .count, .together("extra"), isInCSV: false) {
         $0.more.map { $0 * 2 }?.fieldValue ?? .absent
       },
     ])
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test func commaSeparatedValues() {
-    #expect(Self.thing.csvHeader == ["name", "count", "share", "note", "partLevel"])
+    #expect(Self.thing.csvHeader == ["name", "count", "share", "note", "level"])
     #expect(row(Thing(part: Part(note: "b", level: 0.26))) == "x,3,0.13,b,0.3\n")
     #expect(row(Thing(name: "a,\"b\"", share: nil, part: nil)) == "\"a,\"\"b\"\"\",3,,,\n")
     #expect(row(Thing(name: "é日")) == "é日,3,0.13,a,\n")

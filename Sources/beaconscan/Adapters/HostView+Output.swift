@@ -71,15 +71,15 @@ extension HostView.Radio {
       answer("extendedAdvertising") { $0.report.hasExtendedAdvertising },
       answer("codedPHY", "CODED") { $0.codedPHY },
       Field(
-        "features", .list(of: .text).orNull, csv: .none,
+        "features", .list(of: .text).orNull, isInCSV: false,
         column: Column("OTHER FEATURES", missing: "?", priority: .extra, fit: .cut(to: 20)) { row in
           let shown: LEFeatures = [.codedPHY, .extendedAdvertising]
           return row.radio.report.features?.subtracting(shown).names.joined(separator: ", ")
         }
       ) { $0.radio.report.features?.names },
       Field("programs", each: program) { $0.programs.programs },
-      Field("unseenSockets", .count, csv: .none) { $0.programs.unseenUsers.count },
-      Field("unknown", .text.orNull, csv: .none) { $0.radio.unknown },
+      Field("unseenSockets", .count, isInCSV: false) { $0.programs.unseenUsers.count },
+      Field("unknown", .text.orNull, isInCSV: false) { $0.radio.unknown },
     ])
 
   private static let program = RecordType<HCIProgram>(

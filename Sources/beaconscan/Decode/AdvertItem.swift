@@ -5,7 +5,7 @@ extension StandardOutput {
   func write(_ advert: AdvertDescription, _ format: OutputFormat) throws {
     switch format {
     case .json: try writeLine(advert, AdvertDescription.record)
-    case .csv: try write(AdvertItem.items(of: advert), AdvertItem.record, .csv)
+    case .csv: try write(advert.items, AdvertDescription.itemRecord, .csv)
     case .table: try writeTable(advert)
     }
   }
@@ -29,27 +29,20 @@ extension StandardOutput {
 }
 
 /// A part of an advert, as a row of CSV.
-private struct AdvertItem {
-  var item: String
-  var offset: Int?
-  var name: String?
-  var value: String
+private typealias AdvertItem = (item: String, offset: Int?, name: String?, value: String)
 
-  static let record = RecordType<AdvertItem>(
+extension AdvertDescription {
+  fileprivate static let itemRecord = RecordType<AdvertItem>(
     nil,
     [
       Field("item", .text) { $0.item }, Field("offset", .count.orNull) { $0.offset },
       Field("name", .text.orNull) { $0.name }, Field("value", .text) { $0.value },
     ])
 
-  static func items(of advert: AdvertDescription) -> [AdvertItem] {
-    advert.structures.map {
-      AdvertItem(item: "structure", offset: $0.offset, name: $0.type.description, value: $0.data)
-    }
-      + advert.beacons.flatMap { beacon in
-        beacon.labels.map {
-          AdvertItem(item: "beacon", name: "\(beacon.name) \($0.name)", value: $0.value)
-        }
-      } + advert.problems.map { AdvertItem(item: "problem", offset: $0.offset, value: $0.reason) }
+  fileprivate var items: [AdvertItem] {
+    structures.map { ("structure", $0.offset, $0.type.description, $0.data) }
+      + beacons.flatMap { beacon in
+        beacon.labels.map { ("beacon", nil, "\(beacon.name) \($0.name)", $0.value) }
+      } + problems.map { ("problem", $0.offset, nil, $0.reason) }
   }
 }
