@@ -109,7 +109,7 @@ struct CalibrateCommand: AsyncParsableCommand {
     try await session.show(
       output, to: out, status: status,
       while: {
-        let presses = ReturnKey.presses()
+        let presses = returnPresses()
         return guide.withLock { guide in
           guide.receive(returns: presses, areKept: !isTerminal)
           if let progress = guide.progress { status?.show { progress } }
@@ -150,7 +150,7 @@ struct CalibrateCommand: AsyncParsableCommand {
       if Interrupt.isRequested {
         throw CommandError(.interrupted, "interrupted before every place was measured")
       }
-      do throws(CalibrationSurvey.Failure) {
+      do throws(CommandError) {
         try survey.finishPlace()
       } catch {
         throw CommandError(.badData, "\(path), \(place.position.name): \(error.message)")
@@ -160,12 +160,7 @@ struct CalibrateCommand: AsyncParsableCommand {
   }
 
   private func finish(_ survey: CalibrationSurvey, to out: StandardOutput) throws {
-    let results: [CalibrationResult]
-    do throws(CalibrationSurvey.Failure) {
-      results = try .init(CalibrationResult.all(survey, places.map(\.position)))
-    } catch {
-      throw CommandError(.badData, error.message)
-    }
+    let results = try CalibrationResult.all(survey, places.map(\.position))
     if output.format == .table {
       try out.write(lines: results.flatMap(\.lines))
     } else {
@@ -180,16 +175,14 @@ struct CalibrateCommand: AsyncParsableCommand {
   }
 }
 
-private enum ReturnKey {
-  /// Returns the number of presses since the last call, or `nil` if no more can come.
-  static func presses() -> Int? {
-    var presses = 0
-    var look = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
-    while unsafe poll(&look, 1, 0) > 0 {
-      var byte: UInt8 = 0
-      guard unsafe read(STDIN_FILENO, &byte, 1) == 1 else { return presses > 0 ? presses : nil }
-      presses += byte == UInt8(ascii: "\n") ? 1 : 0
-    }
-    return presses
+/// Returns how often Return was pressed since the last call, or `nil` if no more can come.
+private func returnPresses() -> Int? {
+  var presses = 0
+  var look = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+  while unsafe poll(&look, 1, 0) > 0 {
+    var byte: UInt8 = 0
+    guard unsafe read(STDIN_FILENO, &byte, 1) == 1 else { return presses > 0 ? presses : nil }
+    presses += byte == UInt8(ascii: "\n") ? 1 : 0
   }
+  return presses
 }

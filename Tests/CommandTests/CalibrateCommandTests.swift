@@ -256,7 +256,7 @@ import Testing
     let offsets = results.compactMap(\.adapterOffset?.value)
     #expect(offsets.count == 2 && abs(offsets[0] - offsets[1] - 4) < 0.01)
     #expect(results[1].options.first?.hasPrefix("--adapter-offset=hci1=-") == true)
-    #expect(throws: CalibrationSurvey.Failure.self) {
+    #expect(throws: CommandError.self) {
       try CalibrationResult.all(survey, CalibrationPlace.Position.boundary)
     }
   }

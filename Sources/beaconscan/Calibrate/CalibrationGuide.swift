@@ -85,7 +85,7 @@ struct CalibrationGuide {
   private mutating func finishPlace() -> [String] {
     let (place, summary) = (places[index], progress ?? "")
     isMeasured = false
-    do throws(CalibrationSurvey.Failure) {
+    do throws(CommandError) {
       try survey.finishPlace()
     } catch {
       return ["\(place.name): \(error.message)", instruction]

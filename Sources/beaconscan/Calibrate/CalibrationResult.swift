@@ -26,10 +26,11 @@ struct CalibrationResult {
   /// Returns the result of each adapter.
   static func all(
     _ survey: CalibrationSurvey, _ positions: [CalibrationPlace.Position]
-  ) throws(CalibrationSurvey.Failure) -> [CalibrationResult] {
+  ) throws(CommandError) -> [CalibrationResult] {
     guard let beacon = survey.beacon else { return [] }
     if positions.contains(.edge), survey.adapters.count > 1 {
-      throw .init(message: "a boundary is measured with one adapter; name it with --adapter")
+      throw .init(
+        .badData, "a boundary is measured with one adapter; name it with --adapter")
     }
     var results: [CalibrationResult] = []
     for adapter in survey.adapters {
@@ -43,7 +44,7 @@ struct CalibrationResult {
             beacon: beacon, adapter: number, statedPower: adapter.link.statedPower, places: places,
             finding: try finding(places, Double(adapter.link.statedPower))))
       } catch {
-        throw .init(message: number.map { "hci\($0): \(error)" } ?? "\(error)")
+        throw .init(.badData, number.map { "hci\($0): \(error)" } ?? "\(error)")
       }
     }
     return results

@@ -15,11 +15,6 @@ struct CalibrationSurvey {
     var survey = PlaceSurvey()
   }
 
-  /// The reason that a place or a survey cannot be used: one sentence.
-  struct Failure: Error {
-    var message: String
-  }
-
   let regions: [NamedRegion]
   /// The beacon to calibrate: the strongest matching one at the first place.
   private(set) var beacon: BeaconIdentity?
@@ -63,18 +58,19 @@ struct CalibrationSurvey {
   }
 
   /// Ends a place. If it cannot be used, its packets are dropped.
-  mutating func finishPlace() throws(Failure) {
+  mutating func finishPlace() throws(CommandError) {
     let candidates = candidates
     table = BeaconTable(capacity: Self.maximumBeacons)
     guard let (entry, level) = candidates.first,
       entry.state.contains(where: { $0.survey.level != nil })
     else {
       let count = candidates.first?.entry.state.map(\.survey.count).max() ?? 0
-      throw Failure(message: "\(CalibrationProblem.tooFewPackets(count))")
+      throw CommandError(.badData, "\(CalibrationProblem.tooFewPackets(count))")
     }
     if let other = candidates.dropFirst().first, other.level > level - Self.leastLead {
-      throw Failure(
-        message: "\(entry.beacon) and \(other.entry.beacon) are received nearly alike; name one"
+      throw CommandError(
+        .badData,
+        "\(entry.beacon) and \(other.entry.beacon) are received nearly alike; name one"
           + " with --uuid, --major and --minor, or take the other away")
     }
     var found: [(link: Link, level: PlaceSurvey.Level)] = []
@@ -82,7 +78,8 @@ struct CalibrationSurvey {
       do throws(CalibrationProblem) {
         found.append((link, try link.survey.usableLevel()))
       } catch {
-        throw Failure(message: entry.state.count > 1 ? "hci\(link.adapter): \(error)" : "\(error)")
+        throw CommandError(
+          .badData, entry.state.count > 1 ? "hci\(link.adapter): \(error)" : "\(error)")
       }
     }
     if beacon == nil {
@@ -91,7 +88,7 @@ struct CalibrationSurvey {
     }
     for adapter in adapters.map(\.link.adapter)
     where !found.contains(where: { $0.link.adapter == adapter }) {
-      throw Failure(message: "hci\(adapter): \(CalibrationProblem.tooFewPackets(0))")
+      throw CommandError(.badData, "hci\(adapter): \(CalibrationProblem.tooFewPackets(0))")
     }
     for index in adapters.indices {
       for found in found where found.link.adapter == adapters[index].link.adapter {
