@@ -102,10 +102,8 @@ struct AdvertiserStatistics: Sendable {
   private(set) var count = 0
   /// The latest signal strength in dBm.
   private(set) var rssi: Int8?
-  private(set) var extremes: (weakest: Int8, strongest: Int8)?
+  private(set) var signal = SignalStatistics()
 
-  private var measured = 0
-  private var sum = 0
   private var gaps = AdvertisingInterval()
   private var latest: MonotonicTime?
   /// The last data, which is not read again: of adverts, and of scan responses.
@@ -119,9 +117,6 @@ struct AdvertiserStatistics: Sendable {
     (first, last) = (advert.wallTime, advert.wallTime)
   }
 
-  /// The mean signal strength in dBm, or `nil` if none was measured.
-  var mean: Double? { measured > 0 ? Double(sum) / Double(measured) : nil }
-
   /// The seconds between two adverts, if known. Anonymous senders count as one.
   var interval: Double? { addressType == .anonymous ? nil : gaps.period }
 
@@ -130,23 +125,18 @@ struct AdvertiserStatistics: Sendable {
     last = advert.wallTime
     if let rssi = advert.rssi {
       self.rssi = rssi
-      measured += 1
-      sum += Int(rssi)
-      extremes = (
-        min(extremes?.weakest ?? rssi, rssi), max(extremes?.strongest ?? rssi, rssi)
-      )
+      signal.receive(rssi)
     }
-    let isResponse = advert.eventType.contains(.scanResponse)
-    guard isResponse else {
+    if advert.eventType.contains(.scanResponse) {
+      if advert.data != latestResponse { read(advert.data) }
+      latestResponse = advert.data
+    } else {
       // A response follows its advert immediately.
       if let latest { gaps.add(gap: advert.time.nanoseconds(since: latest)) }
       latest = advert.time
       if advert.data != latestData { read(advert.data) }
       latestData = advert.data
-      return
     }
-    if advert.data != latestResponse { read(advert.data) }
-    latestResponse = advert.data
   }
 
   private mutating func read(_ data: [UInt8]) {
@@ -202,10 +192,10 @@ extension AdvertiserStatistics {
       Field("rssi", .rssi) { $0.rssi },
       Field(
         "rssiMean", .number(-128...20).orNull, decimals: 2,
-        column: Column("RSSI", .right, priority: .main) { $0.mean.map { fixed($0, 1) } }
-      ) { $0.mean },
-      Field("rssiMin", .rssi) { $0.extremes?.weakest },
-      Field("rssiMax", .rssi) { $0.extremes?.strongest },
+        column: Column("RSSI", .right, priority: .main) { $0.signal.mean.map { fixed($0, 1) } }
+      ) { $0.signal.mean },
+      Field("rssiMin", .rssi) { $0.signal.extremes?.weakest },
+      Field("rssiMax", .rssi) { $0.signal.extremes?.strongest },
       Field(
         "interval", .number(0...).orNull, decimals: 3,
         column: Column(nil, .right) { fixed($0.interval, 2, "s") }
@@ -219,7 +209,7 @@ extension RowOrder {
   /// Returns the advertisers in this order. The signal strength stands in for distance.
   func sorted(_ advertisers: [AdvertiserStatistics]) -> [AdvertiserStatistics] {
     switch self {
-    case .distance, .rssi: advertisers.sorted { $0.mean ?? -200 > $1.mean ?? -200 }
+    case .distance, .rssi: advertisers.sorted { $0.signal.mean ?? -200 > $1.signal.mean ?? -200 }
     case .name: advertisers.sorted { $0.sortName < $1.sortName }
     case .last: advertisers.sorted { $0.last > $1.last }
     case .count: advertisers.sorted { $0.count > $1.count }

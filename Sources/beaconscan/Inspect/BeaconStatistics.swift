@@ -6,10 +6,7 @@ struct BeaconStatistics {
   let first: WallClockTime
   private(set) var last: WallClockTime
   private(set) var sightings = 0
-  /// The number of sightings with a signal strength.
-  private var measured = 0
-  private var weakest: Int8 = .max
-  private var strongest: Int8 = .min
+  private(set) var signal = SignalStatistics()
   private var gaps = AdvertisingInterval()
   /// The latest frame's measured power.
   private(set) var measuredPower: Int8
@@ -19,8 +16,6 @@ struct BeaconStatistics {
   /// The number of changes of the address that uses the identity.
   private(set) var addressChanges = 0
 
-  private var sum = 0
-  private var squares = 0
   private var latest: MonotonicTime
 
   /// Starts with the first sighting, which must also be passed to ``receive(_:)``.
@@ -45,16 +40,29 @@ struct BeaconStatistics {
       address = sighting.address
       addressType = sighting.addressType
     }
-    guard let rssi = sighting.rssi else { return }
+    if let rssi = sighting.rssi { signal.receive(rssi) }
+  }
+
+  /// The interval and loss, or `nil` if several senders alternate.
+  var interval: AdvertisingInterval? { addressChanges * 4 > sightings ? nil : gaps }
+}
+
+/// The statistics of signal strengths in dBm, in constant memory.
+struct SignalStatistics: Sendable {
+  private var measured = 0
+  private var weakest: Int8 = .max
+  private var strongest: Int8 = .min
+  private var sum = 0
+  private var squares = 0
+
+  @inline(__always)
+  mutating func receive(_ rssi: Int8) {
     measured &+= 1
     sum &+= Int(rssi)
     squares &+= Int(rssi) &* Int(rssi)
     weakest = min(weakest, rssi)
     strongest = max(strongest, rssi)
   }
-
-  /// The interval and loss, or `nil` if several senders alternate.
-  var interval: AdvertisingInterval? { addressChanges * 4 > sightings ? nil : gaps }
 
   /// The weakest and strongest signal in dBm, or `nil` if none was measured.
   var extremes: (weakest: Int8, strongest: Int8)? { measured > 0 ? (weakest, strongest) : nil }

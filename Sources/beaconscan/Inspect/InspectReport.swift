@@ -78,7 +78,8 @@ extension RowOrder {
     _ entries: [BeaconTable<BeaconStatistics>.Entry]
   ) -> [BeaconTable<BeaconStatistics>.Entry] {
     switch self {
-    case .distance, .rssi: entries.sorted { $0.state.mean ?? -200 > $1.state.mean ?? -200 }
+    case .distance, .rssi:
+      entries.sorted { $0.state.signal.mean ?? -200 > $1.state.signal.mean ?? -200 }
     case .name: entries.sorted { $0.beacon < $1.beacon }
     case .last: entries.sorted { $0.state.last > $1.state.last }
     case .count: entries.sorted { $0.state.sightings > $1.state.sightings }
@@ -118,19 +119,23 @@ extension BeaconStatistics {
       },
       Field(
         "rssiMean", .number(-128...20).orNull, decimals: 2,
-        column: Column("RSSI", .right, priority: .main) { $0.state.mean.map { fixed($0, 1) } }
-      ) { $0.state.mean },
+        column: Column("RSSI", .right, priority: .main) {
+          $0.state.signal.mean.map { fixed($0, 1) }
+        }
+      ) { $0.state.signal.mean },
       Field(
         "rssiDeviation", .number(0...).orNull, decimals: 2,
-        column: Column("±", .right, priority: .detail) { $0.state.deviation.map { fixed($0, 1) } }
-      ) { $0.state.deviation },
+        column: Column("±", .right, priority: .detail) {
+          $0.state.signal.deviation.map { fixed($0, 1) }
+        }
+      ) { $0.state.signal.deviation },
       Field(
         "rssiMin", .rssi,
         column: Column("RANGE", .right, priority: .detail) { entry in
-          entry.state.extremes.map { "\($0.weakest)…\($0.strongest)" }
+          entry.state.signal.extremes.map { "\($0.weakest)…\($0.strongest)" }
         }
-      ) { $0.state.extremes?.weakest },
-      Field("rssiMax", .rssi) { $0.state.extremes?.strongest },
+      ) { $0.state.signal.extremes?.weakest },
+      Field("rssiMax", .rssi) { $0.state.signal.extremes?.strongest },
       Field("measuredPower", .power, column: Column("POWER", .right, priority: .extra)) {
         $0.state.measuredPower
       },
