@@ -1,5 +1,19 @@
 import SystemPackage
 
+/// Reads a file of a kind, such as a configuration, to its end, or beyond a number of bytes.
+///
+/// - Throws: `CommandError` if it cannot be read.
+func readFile(_ path: String, _ kind: String, upTo limit: Int) throws(CommandError) -> [UInt8] {
+  do {
+    let file = try FileDescriptor.open(FilePath(path), .readOnly, options: [.closeOnExec])
+    return try file.closeAfter { try file.read(upTo: limit) }
+  } catch {
+    throw CommandError(
+      error as? Errno ?? .ioError, path, "cannot read the \(kind)",
+      "check the path and its permissions")
+  }
+}
+
 extension FileDescriptor {
   /// Reads a file to its end, or beyond a number of bytes.
   func read(upTo limit: Int) throws -> [UInt8] {

@@ -115,7 +115,7 @@ struct AccessOptions: ParsableArguments {
   }
 
   private static func token(_ path: String) throws -> [UInt8] {
-    let token = try SecretFile.firstLine(of: path, "token")
+    let token = try secretLine(of: path, "token")
     guard (16...4096).contains(token.count), token.allSatisfy({ (0x21...0x7E).contains($0) }) else {
       throw CommandError(
         .badData,

@@ -79,12 +79,13 @@ struct BrokerOptions: ParsableArguments {
       configuration.port = mqtt.port
       configuration.username = mqttUsername
       configuration.password = try mqttPasswordFile.map { path in
-        String(decoding: try SecretFile.firstLine(of: path, "password"), as: UTF8.self)
+        String(decoding: try secretLine(of: path, "password"), as: UTF8.self)
       }
       if mqttTls || mqttCa != nil || mqttCertificate != nil || mqttKey != nil {
-        var tls = BrokerConfiguration.TLS()
-        (tls.authorities, tls.certificate, tls.key) = (mqttCa, mqttCertificate, mqttKey)
-        configuration.tls = tls
+        configuration.tls = .init()
+        configuration.tls?.authorities = mqttCa
+        configuration.tls?.certificate = mqttCertificate
+        configuration.tls?.key = mqttKey
       }
       configuration.topicPrefix = mqttPrefix
       if let mqttDiscovery {

@@ -1,5 +1,4 @@
 import ArgumentParser
-import SystemPackage
 import Webhooks
 
 /// The URLs to which the service delivers events.
@@ -44,7 +43,7 @@ struct WebhookOptions: ParsableArguments {
   }
 
   private static func secret(_ path: String) throws -> WebhookSecret {
-    guard let secret = WebhookSecret(try SecretFile.firstLine(of: path, "secret")) else {
+    guard let secret = WebhookSecret(try secretLine(of: path, "secret")) else {
       throw CommandError(
         .badData,
         "\(path): a secret is a line of whsec_ and 24 to 64 bytes in Base64; make one with: "
@@ -54,27 +53,12 @@ struct WebhookOptions: ParsableArguments {
   }
 }
 
-enum SecretFile {
-  private static let maximumBytes = 65536
-
-  /// Returns the first line of a file with a secret of a kind.
-  ///
-  /// - Throws: `CommandError` if it cannot be read.
-  static func firstLine(of path: String, _ kind: String) throws -> [UInt8] {
-    do {
-      let file = try FileDescriptor.open(FilePath(path), .readOnly, options: [.closeOnExec])
-      let bytes = try file.closeAfter {
-        var bytes = [UInt8](repeating: 0, count: maximumBytes)
-        let count = try unsafe bytes.withUnsafeMutableBytes { try unsafe file.read(into: $0) }
-        return bytes.prefix(count)
-      }
-      return Array(bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") })
-    } catch {
-      throw CommandError(
-        error as? Errno ?? .ioError, path, "cannot read the \(kind)",
-        "check the path and its permissions")
-    }
-  }
+/// Returns the first line of a file with a secret of a kind.
+///
+/// - Throws: `CommandError` if it cannot be read.
+func secretLine(of path: String, _ kind: String) throws(CommandError) -> [UInt8] {
+  let bytes = try readFile(path, kind, upTo: 65535)
+  return Array(bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") })
 }
 
 struct WebhookEvents: ExpressibleByArgument {

@@ -5,7 +5,6 @@ import Positioning
 import Ranging
 import Records
 import Scanning
-import SystemPackage
 import TOMLDocuments
 
 /// The value of an option and its source.
@@ -48,18 +47,12 @@ struct ConfigurationFile {
   /// Reads a file.
   ///
   /// - Throws: `CommandError` if it cannot be read.
-  init(path: String) throws {
+  init(path: String) throws(CommandError) {
     guard !path.isEmpty else {
       throw CommandError(.usage, "The configuration must have a name; write the name of a file")
     }
-    do {
-      let file = try FileDescriptor.open(FilePath(path), .readOnly, options: [.closeOnExec])
-      let bytes = try file.closeAfter { try file.read(upTo: TOMLDocument.maximumBytes) }
-      self.init(path: path, bytes: bytes)
-    } catch let error as Errno {
-      throw CommandError(
-        error, path, "cannot read the configuration", "check the path and its permissions")
-    }
+    self.init(
+      path: path, bytes: try readFile(path, "configuration", upTo: TOMLDocument.maximumBytes))
   }
 
   init(path: String, bytes: [UInt8]) {

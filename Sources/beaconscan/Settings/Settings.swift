@@ -5,7 +5,6 @@ import Frontends
 import Glibc
 import Records
 import Synchronization
-import SystemPackage
 
 /// The settings of configuration files and the environment that the command line does not override.
 ///
