@@ -316,11 +316,7 @@ package struct EmbeddingOptions: Sendable {
   var beaconRegions: [BeaconRegion] {
     get throws(EmbeddingError) {
       do throws(OptionError) {
-        return try regions.map { region throws(OptionError) in
-          BeaconRegion(
-            identifier: region.name, constraint: region.constraint,
-            rules: region.rules.isEmpty ? nil : try rules.rules(of: region))
-        }
+        return try rules.apply(to: regions)
       } catch {
         throw EmbeddingError(error)
       }

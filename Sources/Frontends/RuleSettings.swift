@@ -1,4 +1,5 @@
 package import Regions
+package import ServiceCore
 
 /// The options for entering and leaving a region.
 package struct RuleSettings: Sendable {
@@ -70,6 +71,15 @@ package struct RuleSettings: Sendable {
     } catch {
       // The region's name is not helpful if it has no rule of its own.
       throw region.rules.isEmpty ? error : .region(region.name, error)
+    }
+  }
+
+  /// Returns the regions, each with its rules if it has some of its own.
+  package func apply(to regions: [NamedRegion]) throws(OptionError) -> [BeaconRegion] {
+    try regions.map { region throws(OptionError) in
+      BeaconRegion(
+        identifier: region.name, constraint: region.constraint,
+        rules: region.rules.isEmpty ? nil : try rules(of: region))
     }
   }
 

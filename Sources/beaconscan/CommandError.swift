@@ -1,4 +1,5 @@
 import CaptureFiles
+import LocationSources
 import Scanning
 import SystemPackage
 
@@ -38,6 +39,15 @@ struct CommandError: Error {
 }
 
 extension CommandError {
+  /// Creates the error for the fault of a source with a name.
+  init(_ error: any Error, of source: String) {
+    switch error {
+    case let error as CaptureError: self.init(error)
+    case let error as TrackError: self.init(error)
+    default: self.init(.unavailable, "\(source): \(error)")
+    }
+  }
+
   init(_ error: CaptureError) {
     let status: Status =
       switch error.problem {
@@ -46,14 +56,24 @@ extension CommandError {
       }
     self.init(status, "\(error)")
   }
+
+  init(_ error: TrackError) {
+    if case .file(let error) = error {
+      self.init(error)
+    } else {
+      self.init(.badData, "\(error)")
+    }
+  }
 }
 
 extension CommandError {
-  /// Creates the error for a source that cannot be used, or returns `nil` if it can.
-  init?(_ availability: ScannerAvailability) {
+  /// Creates the error for a source that cannot be used, or returns `nil` if it can. With `waits`,
+  /// it may become available later.
+  init?(_ availability: ScannerAvailability, waits: Bool = false) {
     switch availability {
     case .available: return nil
     case .notPermitted(let sentence): self.init(.noPermission, sentence)
+    case .unavailable where waits: return nil
     case .unavailable(let sentence): self.init(.unavailable, sentence)
     }
   }

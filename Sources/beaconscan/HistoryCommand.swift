@@ -149,30 +149,26 @@ struct HistoryCommand: ParsableCommand {
 }
 
 /// A time of an option, absolute or relative to now.
-struct PastTime: ExpressibleByArgument {
-  private enum Content {
-    case moment(WrittenTime)
-    case ago(Seconds)
-  }
-
-  private let content: Content
+enum PastTime: ExpressibleByArgument {
+  case moment(WrittenTime)
+  case ago(Seconds)
 
   init?(argument: String) {
     if let moment = WrittenTime(argument: argument) {
-      content = .moment(moment)
+      self = .moment(moment)
     } else if let last = argument.last, last.isLetter, let ago = Seconds(argument: argument),
       ago.value >= 0, ago.value < 1e9
     {
-      content = .ago(ago)
+      self = .ago(ago)
     } else {
       return nil
     }
   }
 
-  var isRelative: Bool { if case .ago = content { true } else { false } }
+  var isRelative: Bool { if case .ago = self { true } else { false } }
 
   func time(in zone: ClockZone, now: WallClockTime) -> WallClockTime {
-    switch content {
+    switch self {
     case .moment(let moment): moment.time(in: zone)
     case .ago(let ago): now.advanced(by: -Int64(ago.value * 1e9))
     }

@@ -114,7 +114,7 @@ struct MonitorCommand: AsyncParsableCommand {
     try exec.map(EventCommand.init(script:))?.check()
     try calibration.check(source, isQuiet: output.quiet)
     // Rules are checked before anything is stored.
-    for region in regions.all { _ = try self.rules.rules(of: region) }
+    _ = try self.rules.apply(to: regions.all)
     let rules = try rules.rules
     let out = StandardOutput()
     let (captures, tracks) = RecordingFormat.sort(
@@ -268,11 +268,7 @@ struct MonitorCommand: AsyncParsableCommand {
     in session: BeaconSession, ranges: Bool, _ events: inout MonitorEvents
   ) throws {
     let client = session.client
-    let registered = try regions.all.map { region in
-      BeaconRegion(
-        identifier: region.name, constraint: region.constraint,
-        rules: region.rules.isEmpty ? nil : try rules.rules(of: region))
-    }
+    let registered = try rules.apply(to: regions.all)
     do throws(BeaconServiceError) {
       for name in try client.replaceRegions(with: registered, &events) {
         reportRemoved(name)

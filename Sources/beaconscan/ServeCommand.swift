@@ -96,11 +96,9 @@ struct ServeCommand: AsyncParsableCommand {
       regions.leaveOut(notIn: source.replay, areSomeNeeded: false)
     }
     try location.check(beside: source.replay)
-    if let file = stateFile, file.isEmpty || file == "-" {
-      throw ValidationError("--state-file is a file that stays; write its name.")
-    }
-    if let file = history, file.isEmpty || file == "-" {
-      throw ValidationError("--history is a file that stays; write its name.")
+    for (option, file) in [("--state-file", stateFile), ("--history", history)]
+    where file == "" || file == "-" {
+      throw ValidationError("\(option) is a file that stays; write its name.")
     }
     guard (1...36500).contains(historyDays) else {
       throw ValidationError("--history-days must be from 1 to 36500.")
@@ -119,8 +117,8 @@ struct ServeCommand: AsyncParsableCommand {
     beacons.rules = try rules.rules
     calibration.apply(to: &beacons)
     var configuration = ServiceConfiguration(
-      version: Self.version, addresses: try access.addresses, access: try access.rules,
-      regions: try regionConfiguration(names: Settings.current.names), beacons: beacons)
+      version: release, addresses: try access.addresses, access: try access.rules,
+      regions: try regionConfiguration, beacons: beacons)
     configuration.database = history ?? stateFile
     configuration.formerDatabase = history == nil || history == stateFile ? nil : stateFile
     configuration.recordsPresence = history != nil
@@ -132,9 +130,7 @@ struct ServeCommand: AsyncParsableCommand {
     configuration.webhooks = try webhooks.configuration
     let (scanner, locations) = try open(source)
     // An adapter may appear later. The receiver's state contains the reason.
-    if let error = scanner.flatMap({ CommandError($0.availability) }),
-      error.status == .noPermission || !source.isLive
-    {
+    if let error = scanner.flatMap({ CommandError($0.availability, waits: source.isLive) }) {
       throw error
     }
     let log = ServiceLog(isQuiet: quiet) { printError($0) }
@@ -173,25 +169,18 @@ struct ServeCommand: AsyncParsableCommand {
     return (merged.scanner, merged.source)
   }
 
-  private static let version = Beaconscan.configuration.version
-
-  private func regionConfiguration(
-    names: [BeaconIdentity: String]
-  ) throws -> RegionConfiguration {
-    let rules = rules
-    return RegionConfiguration(
-      regions: try regions.all.map { region in
-        BeaconRegion(
-          identifier: region.name, constraint: region.constraint,
-          rules: region.rules.isEmpty ? nil : try rules.rules(of: region))
-      }, circles: regions.circles, rules: try rules.rules, names: names
-    ) { region throws(RegionRefusal) in
-      do {
-        return try rules.rules(of: region)
-      } catch let error as CommandError {
-        throw .invalid(error.message)
-      } catch {
-        throw .invalid("\(error)")
+  private var regionConfiguration: RegionConfiguration {
+    get throws {
+      let rules = rules
+      return RegionConfiguration(
+        regions: try rules.apply(to: regions.all), circles: regions.circles,
+        rules: try rules.rules, names: Settings.current.names
+      ) { region throws(RegionRefusal) in
+        do throws(CommandError) {
+          return try rules.rules(of: region)
+        } catch {
+          throw .invalid(error.message)
+        }
       }
     }
   }
@@ -204,7 +193,7 @@ struct ServeCommand: AsyncParsableCommand {
       let given = GivenArguments(CommandLine.arguments.dropFirst())
       try Settings.readAgain(for: given.words) { arguments in
         let command = try ServeCommand.parse(RegionList.gather(Array(arguments.dropFirst())))
-        try use(try command.regionConfiguration(names: Settings.current.names))
+        try use(try command.regionConfiguration)
       }
       BeaconNames.give(Settings.current.names)
     } catch let error as CommandError {

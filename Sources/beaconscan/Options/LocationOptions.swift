@@ -80,13 +80,11 @@ struct LocationOptions: ParsableArguments {
   /// - Throws: `CommandError` if no source is available.
   func open(waits: Bool = false) throws -> LocationInput {
     let fixes = settings.makeFixSource()
-    switch fixes.availability {
-    case .available: break
-    case .unavailable where waits: break
-    case .notPermitted(let sentence): throw CommandError(.noPermission, sentence)
-    case .unavailable(let sentence):
-      throw CommandError(
-        .unavailable, sentence + "; or give the place: --position LATITUDE,LONGITUDE")
+    if var error = CommandError(fixes.availability, waits: waits) {
+      if error.status == .unavailable {
+        error.message += "; or give the place: --position LATITUDE,LONGITUDE"
+      }
+      throw error
     }
     let compass = CompassSource()
     return LocationInput(
@@ -103,15 +101,5 @@ extension RecordingOptions {
       try TrackReplay(paths: tracks, speed: speed, follows: follow, duration: nanoseconds)
     }
     return LocationInput(source: replay, tracks: replay, isPaced: speed != .max || follow)
-  }
-}
-
-extension CommandError {
-  init(_ error: TrackError) {
-    if case .file(let error) = error {
-      self.init(error)
-    } else {
-      self.init(.badData, "\(error)")
-    }
   }
 }

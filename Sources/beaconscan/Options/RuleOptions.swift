@@ -1,6 +1,7 @@
 public import ArgumentParser
 import Frontends
 public import Regions
+import ServiceCore
 
 /// The rules for entering and leaving regions.
 struct RuleOptions: ParsableArguments {
@@ -54,19 +55,24 @@ struct RuleOptions: ParsableArguments {
   var dwell: Seconds?
 
   var rules: RegionRules {
-    get throws {
-      do throws(OptionError) {
-        return try settings.rules
-      } catch {
-        throw CommandError(.usage, error.sentence(mark: "--"))
-      }
-    }
+    get throws(CommandError) { try checked { settings throws(OptionError) in try settings.rules } }
   }
 
   /// Returns the rules of a region, whose own take precedence. Its own limits replace all limits.
-  func rules(of region: NamedRegion) throws -> RegionRules {
+  func rules(of region: NamedRegion) throws(CommandError) -> RegionRules {
+    try checked { settings throws(OptionError) in try settings.rules(of: region) }
+  }
+
+  /// Returns the regions, each with its rules if it has some of its own.
+  func apply(to regions: [NamedRegion]) throws(CommandError) -> [BeaconRegion] {
+    try checked { settings throws(OptionError) in try settings.apply(to: regions) }
+  }
+
+  private func checked<Result>(
+    _ read: (RuleSettings) throws(OptionError) -> Result
+  ) throws(CommandError) -> Result {
     do throws(OptionError) {
-      return try settings.rules(of: region)
+      return try read(settings)
     } catch {
       throw CommandError(.usage, error.sentence(mark: "--"))
     }
@@ -74,10 +80,15 @@ struct RuleOptions: ParsableArguments {
 
   private var settings: RuleSettings {
     var settings = RuleSettings()
-    (settings.each, settings.exitAfter, settings.boundary) = (each, exitAfter, boundary)
-    (settings.enterRssi, settings.exitRssi) = (enterRssi, exitRssi)
-    (settings.enterDistance, settings.exitDistance) = (enterDistance, exitDistance)
-    (settings.enterCount, settings.dwell) = (enterCount, dwell)
+    settings.each = each
+    settings.exitAfter = exitAfter
+    settings.boundary = boundary
+    settings.enterRssi = enterRssi
+    settings.exitRssi = exitRssi
+    settings.enterDistance = enterDistance
+    settings.exitDistance = exitDistance
+    settings.enterCount = enterCount
+    settings.dwell = dwell
     return settings
   }
 }

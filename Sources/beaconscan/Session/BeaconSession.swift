@@ -42,9 +42,7 @@ final class BeaconSession {
   ) throws {
     (self.scanner, self.report) = (scanner, report)
     self.isLive = isLive ?? !scanner.isRecorded
-    if let error = CommandError(scanner.availability),
-      error.status == .noPermission || !waits || scanner.isRecorded
-    {
+    if let error = CommandError(scanner.availability, waits: waits && !scanner.isRecorded) {
       throw error
     }
     session = try ServiceSession(stateFile: stateFile, report: report)
@@ -185,7 +183,7 @@ final class BeaconSession {
           switch event {
           case .refused: failure = forbidden
           case .ended(_, isFailure: true):
-            failure = self.failure
+            failure = beacons.failure.map { CommandError($0, of: scanner.name) }
             return .enough
           case .ended: isBeaconsOver = true
           default: break
@@ -214,18 +212,7 @@ final class BeaconSession {
     return failure
   }
 
-  private var failure: CommandError? {
-    switch beacons.failure {
-    case nil: nil
-    case let error as CaptureError: CommandError(error)
-    case let error?: CommandError(.unavailable, "\(scanner.name): \(error)")
-    }
-  }
-
   private var forbidden: CommandError {
-    if case .notPermitted(let sentence) = scanner.availability {
-      return CommandError(.noPermission, sentence)
-    }
-    return ServiceSession.forbidden
+    CommandError(scanner.availability, waits: true) ?? ServiceSession.forbidden
   }
 }

@@ -43,11 +43,7 @@ final class LocationFeed {
 
   /// The fault of the source that has ended, or `nil`.
   var failure: CommandError? {
-    switch service.failure {
-    case nil: nil
-    case let error as TrackError: CommandError(error)
-    case let error?: CommandError(.unavailable, "\(service.source?.name ?? ""): \(error)")
-    }
+    service.failure.map { CommandError($0, of: service.source?.name ?? "") }
   }
 
   /// The reason that headings cannot be received, or `nil` if they can, and for tracks.
@@ -112,7 +108,7 @@ final class LocationFeed {
           if failure == nil || options.format == .json {
             try write(health, at: time, options, to: out, on: writer)
           }
-        case .refused: failure = refusal
+        case .refused: failure = forbidden
         case .ended(let sentence, let isFailure):
           if isFailure { failure = self.failure ?? CommandError(.unavailable, sentence) }
           return .enough
@@ -138,11 +134,9 @@ final class LocationFeed {
     }
   }
 
-  private var refusal: CommandError {
-    if case .notPermitted(let sentence)? = service.source?.availability {
-      return CommandError(.noPermission, sentence)
-    }
-    return ServiceSession.forbidden
+  private var forbidden: CommandError {
+    service.source.flatMap { CommandError($0.availability, waits: true) }
+      ?? ServiceSession.forbidden
   }
 
   var summaries: [TrackSummary] {
