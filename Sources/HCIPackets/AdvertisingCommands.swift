@@ -2,7 +2,7 @@ package import Advertising
 
 /// The parameters of undirected, non-connectable advertising.
 package struct AdvertisingParameters: Hashable, Sendable {
-  package enum Packets: Hashable, Sendable {
+  package enum Packets: CaseIterable, Hashable, Sendable {
     /// ADV_NONCONN_IND, which every scanner receives; at most 31 bytes of data.
     case legacy
     /// ADV_EXT_IND and AUX_ADV_IND, which only scanners with extended scanning receive.

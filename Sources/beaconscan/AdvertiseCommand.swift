@@ -54,7 +54,7 @@ struct AdvertiseCommand: ParsableCommand {
   var interval = AdvertisingPeriod.standard
 
   @Flag(help: "Which packets go on air: those of Bluetooth 4, or those of Bluetooth 5.")
-  var packets = PacketKind.legacy
+  var packets = AdvertisingParameters.Packets.legacy
 
   @Flag(help: "With --extended: send the transmit power, too.")
   var txPower = false
@@ -70,10 +70,6 @@ struct AdvertiseCommand: ParsableCommand {
 
   @OptionGroup var configuration: ConfigurationOption
 
-  enum PacketKind: String, EnumerableFlag {
-    case legacy, extended
-  }
-
   func validate() throws {
     try checkDuration(duration)
     if txPower, packets == .legacy {
@@ -87,8 +83,7 @@ struct AdvertiseCommand: ParsableCommand {
     let identity = BeaconIdentity(uuid: uuid, major: major, minor: minor)
     let beacon = IBeacon(identity: identity, measuredPower: measuredPower)
     let parameters = AdvertisingParameters(
-      interval: interval.units, packets: packets == .legacy ? .legacy : .extended,
-      includesTransmitPower: txPower)
+      interval: interval.units, packets: packets, includesTransmitPower: txPower)
     var advertiser = Advertiser(
       adapter: adapter, data: beacon.advertisingData, parameters: parameters,
       usesRandomAddress: randomAddress)
@@ -128,6 +123,8 @@ struct AdvertiseCommand: ParsableCommand {
     }
   }
 }
+
+extension AdvertisingParameters.Packets: EnumerableFlag {}
 
 /// An advertising interval from 20 ms to 10.24 s, written as `100ms`, `0.5s` or `2s`.
 struct AdvertisingPeriod: CustomStringConvertible, Hashable {
