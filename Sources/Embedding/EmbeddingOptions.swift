@@ -300,11 +300,7 @@ package struct EmbeddingOptions: Sendable {
   private var liveScanner: LiveScanner {
     var configuration = LiveScanner.Configuration()
     configuration.backend = backend ?? .auto
-    let names = adapters.flatMap { selection -> [AdapterName] in
-      if case .these(let names) = selection { names } else { [] }
-    }
-    configuration.adapters =
-      adapters.contains(.all) ? .all : names.isEmpty ? .firstUsable : .these(names)
+    configuration.adapters = AdapterSelection(adapters)
     configuration.isActive = flags.contains("active")
     configuration.usesCodedPHY = flags.contains("coded")
     configuration.offsets = offsets.compactMap { offset in

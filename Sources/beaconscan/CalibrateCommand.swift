@@ -64,9 +64,9 @@ struct CalibrateCommand: AsyncParsableCommand {
   mutating func validate() throws {
     try regions.checkBeaconsOnly()
     // A replay set by a file or a variable does not belong to a place.
-    if !Settings.current.isGiven("replay") { source.replay = [] }
+    if !Settings.current.isGiven("replay") { source.recordings.replay = [] }
     try source.check()
-    guard source.replay.isEmpty else {
+    guard source.recordings.replay.isEmpty else {
       throw ValidationError("Name each recording with its place, as in --at 1=FILE.")
     }
     guard at.count <= Self.maximumPlaces else {

@@ -7,6 +7,7 @@ import Ranging
 import Records
 import Scanning
 import ServiceCore
+import Synchronization
 
 /// The subcommand `inspect`, which shows the contents of a recording or of a live source.
 struct InspectCommand: AsyncParsableCommand {
@@ -67,20 +68,20 @@ struct InspectCommand: AsyncParsableCommand {
     let out = StandardOutput()
     out.apply(output.form, output.zone)
     let list = all ? AdvertiserList(filter, in: output.zone) : nil
-    let (captures, tracks) = RecordingFormat.sort(source.replay, pipesAreTracks: false)
+    let (captures, tracks) = RecordingFormat.sort(source.recordings.replay, pipesAreTracks: false)
     let failure = try inspect(tracks, to: out)
     if !tracks.isEmpty, captures.isEmpty {
       try out.flush()
       if let failure { throw failure }
       return
     }
-    source.replay = captures
+    source.recordings.replay = captures
     guard source.isLive else {
-      try run(source.openRecordings(), list, to: out)
+      try run(source.recordings.openCaptures(), list, to: out)
       if let failure { throw failure }
       return
     }
-    source.duration = source.duration ?? Self.liveDuration
+    source.recordings.duration = source.recordings.duration ?? Self.liveDuration
     try await run(
       BeaconSession(source.open(reportTap: list?.tap), showsProgress: false), list, to: out)
   }
@@ -98,7 +99,7 @@ struct InspectCommand: AsyncParsableCommand {
     case .json: try out.write(reports, TrackReport.record, .json)
     // If there are captures too, the rows are those of beacons.
     case .csv:
-      if tracks.count == source.replay.count, !tracks.isEmpty {
+      if tracks.count == source.recordings.replay.count, !tracks.isEmpty {
         try out.write(reports, TrackReport.record, .csv)
       }
     case .table: for report in reports { try report.write(to: out) }
@@ -151,7 +152,7 @@ struct InspectCommand: AsyncParsableCommand {
   ) async throws {
     var census = BeaconCensus(regions: regions.all, filter: filter.filter(in: output.zone))
     let status = output.quiet ? nil : StatusLine()
-    let beaconCount = Counter()
+    let beaconCount = Atomic(0)
     let (beacons, scanner) = (session.beacons, session.scanner)
     try session.client.startSightings()
     // Reports arrive once a second, even without beacons.
@@ -162,14 +163,14 @@ struct InspectCommand: AsyncParsableCommand {
         status?.show {
           let seconds = beacons.received.map { $0.to.seconds(since: $0.from) } ?? 0
           return "\(fixed(seconds, 0)) s  \(counted(scanner.counts.reports, "report"))  "
-            + counted(beaconCount.value, "beacon")
+            + counted(beaconCount.load(ordering: .relaxed), "beacon")
         }
         return true
       }
     ) { event in
       if case .sightings(let sightings) = event { census.receive(sightings) }
       if case .ranging(let report) = event { list?.update(until: report.time) }
-      beaconCount.value = census.table.beaconsReceived
+      beaconCount.store(census.table.beaconsReceived, ordering: .relaxed)
       return .more
     } end: { _ in
       list?.update()

@@ -71,11 +71,7 @@ struct LocateCommand: AsyncParsableCommand {
   var count: Int?
 
   mutating func validate() throws {
-    if !files.isEmpty || location.liveOption != nil, !Settings.current.isGiven("replay") {
-      recordings.replay = []
-    }
-    recordings.replay += files
-    try recordings.check()
+    try recordings.check(adding: files, beside: location.liveOption)
     try checkCount(count)
     try location.check(beside: recordings.replay)
     if isLive, recordings.speed != .max, Settings.current.isGiven("speed") {

@@ -94,9 +94,9 @@ struct MonitorCommand: AsyncParsableCommand {
   mutating func validate() throws {
     try source.check(adding: files)
     if !source.isLive, Settings.current.usesEveryRegion {
-      regions.leaveOut(notIn: source.replay, areSomeNeeded: true)
+      regions.leaveOut(notIn: source.recordings.replay, areSomeNeeded: true)
     }
-    try location.check(beside: source.replay)
+    try location.check(beside: source.recordings.replay)
     if regions.all.isEmpty, regions.circles.isEmpty {
       throw ValidationError(
         "No region is named; name one, for example with "
@@ -118,7 +118,7 @@ struct MonitorCommand: AsyncParsableCommand {
     let rules = try rules.rules
     let out = StandardOutput()
     let (captures, tracks) = RecordingFormat.sort(
-      source.replay, pipesAreTracks: regions.all.isEmpty)
+      source.recordings.replay, pipesAreTracks: regions.all.isEmpty)
     guard !regions.circles.isEmpty else {
       if let track = tracks.first {
         throw CommandError(
@@ -148,7 +148,7 @@ struct MonitorCommand: AsyncParsableCommand {
       return try await run(LocationFeed(input, in: session), rules, to: out)
     }
     var source = source
-    source.replay = captures
+    source.recordings.replay = captures
     var scanner = try source.open(offsets: calibration.adapterOffset, waits: true)
     let replay = scanner as? ReplayScanner
     if let replay, let tracks = input.tracks {

@@ -1,5 +1,6 @@
 public import ArgumentParser
 import Frontends
+import LiveScanning
 public import Ranging
 import Records
 import Scanning
@@ -205,9 +206,7 @@ extension Sides {
           "--sides \(name): recordings have adapters' numbers, not their addresses; name it as "
             + "hci0 in the first recording, hci100 in the second and so on.")
       }
-      let isScanning = source.adapter.contains { selection in
-        if case .these(let names) = selection { names.contains(name) } else { selection == .all }
-      }
+      let isScanning = source.adapter.contains { $0 == .all || $0.names.contains(name) }
       guard source.adapter.isEmpty || isScanning else {
         throw ValidationError(
           "--sides needs \(name), which --adapter leaves out; add --adapter \(name), or give no "

@@ -83,10 +83,10 @@ struct RecordCommand: AsyncParsableCommand {
     if file == "-", isRotated {
       throw ValidationError("Standard output is one file; leave --rotate-size and -every out.")
     }
-    if source.replay.count > 1 {
+    if source.recordings.replay.count > 1 {
       throw ValidationError("One --replay is recorded again; two would not be in order.")
     }
-    if source.speed != .max, Settings.current.isGiven("speed") {
+    if source.recordings.speed != .max, Settings.current.isGiven("speed") {
       throw ValidationError("--speed changes no recording; leave it out.")
     }
   }
@@ -96,7 +96,7 @@ struct RecordCommand: AsyncParsableCommand {
       throw CommandError(
         .usage, "a recording is binary and standard output is a terminal; give it a file name")
     }
-    if !source.isLive, file != "-", isSameFile(as: source.replay[0]) {
+    if !source.isLive, file != "-", isSameFile(as: source.recordings.replay[0]) {
       throw CommandError(
         .usage, "\(file): it cannot be read and written at once; name another file")
     }
@@ -111,13 +111,13 @@ struct RecordCommand: AsyncParsableCommand {
       for adapter in adapters { configuration.addresses[adapter.index] = adapter.address }
     }
     var source = source
-    source.speed = .max
+    source.recordings.speed = .max
     try await RecordSession(configuration, isQuiet: quiet).run(source)
   }
 
   /// Checks that the input is a recording, before an output is created or replaced.
   private func checkRecording() throws {
-    guard let path = source.replay.first, !source.follow,
+    guard let path = source.recordings.replay.first, !source.recordings.follow,
       (try? Stat(FilePath(path)))?.type == .regular
     else { return }
     var collector = SightingCollector()

@@ -93,9 +93,9 @@ struct ServeCommand: AsyncParsableCommand {
   mutating func validate() throws {
     try source.check(adding: files)
     if !source.isLive, Settings.current.usesEveryRegion {
-      regions.leaveOut(notIn: source.replay, areSomeNeeded: false)
+      regions.leaveOut(notIn: source.recordings.replay, areSomeNeeded: false)
     }
-    try location.check(beside: source.replay)
+    try location.check(beside: source.recordings.replay)
     for (option, file) in [("--state-file", stateFile), ("--history", history)]
     where file == "" || file == "-" {
       throw ValidationError("\(option) is a file that stays; write its name.")
@@ -112,7 +112,7 @@ struct ServeCommand: AsyncParsableCommand {
     try calibration.check(source, isQuiet: quiet)
     // The page shows events in their own time.
     var source = source
-    if !source.isLive, source.speed == .max { source.speed = .times(1) }
+    if !source.isLive, source.recordings.speed == .max { source.recordings.speed = .times(1) }
     var beacons = BeaconService.Configuration()
     beacons.rules = try rules.rules
     calibration.apply(to: &beacons)
@@ -154,10 +154,10 @@ struct ServeCommand: AsyncParsableCommand {
       let isWanted = location.settings.isGiven || !regions.circles.isEmpty
       return (scanner, isWanted ? location.settings.makeSource() : nil)
     }
-    let (captures, tracks) = RecordingFormat.sort(source.replay, pipesAreTracks: false)
+    let (captures, tracks) = RecordingFormat.sort(source.recordings.replay, pipesAreTracks: false)
     try regions.check(captures, tracks)
     var beacons = source
-    beacons.replay = captures
+    beacons.recordings.replay = captures
     let scanner =
       captures.isEmpty ? nil : try beacons.open(offsets: calibration.adapterOffset)
     guard !tracks.isEmpty else { return (scanner, nil) }

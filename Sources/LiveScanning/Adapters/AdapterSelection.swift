@@ -1,6 +1,16 @@
 package import Scanning
 
 extension AdapterSelection {
+  /// Combines the selections of an option that may be given several times.
+  package init(_ selections: [AdapterSelection]) {
+    let names = selections.flatMap(\.names)
+    self = selections.contains(.all) ? .all : names.isEmpty ? .firstUsable : .these(names)
+  }
+
+  package var names: [AdapterName] {
+    if case .these(let names) = self { names } else { [] }
+  }
+
   package func includes(_ adapter: Adapter) -> Bool {
     switch self {
     case .firstUsable, .all: true

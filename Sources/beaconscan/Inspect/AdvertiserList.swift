@@ -34,8 +34,7 @@ final class AdvertiserList {
       try output.write(
         Array(rows.prefix(options.top ?? .max)), AdvertiserStatistics.record, format)
     }
-    guard format == .table else { return }
-    if census.evictions > 0 {
+    if format == .table, census.evictions > 0 {
       try output.write("only the latest advertisers are kept; \(census.evictions) made room\n")
     }
   }

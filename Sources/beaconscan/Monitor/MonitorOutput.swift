@@ -27,7 +27,7 @@ final class MonitorOutput {
   }
 
   /// Writes the events of circles.
-  func receive(_ event: LocationEvent, from feed: LocationFeed) throws -> ServiceSession.Verdict {
+  func receive(_ event: LocationEvent, from feed: LocationFeed) throws -> Verdict {
     switch event {
     case .circle(let event):
       try writeStates(at: event.wallClockTime, feed)

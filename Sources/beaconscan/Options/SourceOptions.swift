@@ -33,7 +33,11 @@ struct RecordingOptions: ParsableArguments {
 
   var nanoseconds: Int64? { duration.map { Int64($0.value * 1e9) } }
 
-  func check() throws {
+  /// Adds recordings given without an option, and checks all.
+  mutating func check(adding files: [String], beside liveOption: String?) throws {
+    // The command line takes precedence over recordings set by files and variables.
+    if !Settings.current.isGiven("replay"), !files.isEmpty || liveOption != nil { replay = [] }
+    replay += files
     try checkDuration(duration)
     if replay.contains("") {
       throw ValidationError("A recording must have a name; - is standard input.")
@@ -50,20 +54,6 @@ struct RecordingOptions: ParsableArguments {
 /// The source of sightings: recordings or adapters.
 struct SourceOptions: ParsableArguments {
   @OptionGroup var recordings: RecordingOptions
-
-  var replay: [String] {
-    get { recordings.replay }
-    set { recordings.replay = newValue }
-  }
-  var speed: ReplayScanner.Speed {
-    get { recordings.speed }
-    set { recordings.speed = newValue }
-  }
-  var follow: Bool { recordings.follow }
-  var duration: Seconds? {
-    get { recordings.duration }
-    set { recordings.duration = newValue }
-  }
 
   @Option(
     help: ArgumentHelp(
@@ -97,26 +87,25 @@ struct SourceOptions: ParsableArguments {
 
   /// Adds recordings given without an option, and checks that all options are compatible.
   mutating func check(adding files: [String] = []) throws {
-    let given = Settings.current.isGiven
-    // The command line takes precedence over recordings set by files and variables.
-    if !given("replay"), !files.isEmpty || liveOption != nil { replay = [] }
-    replay += files
-    try recordings.check()
+    try recordings.check(adding: files, beside: liveOption)
     if adapter.count > 1, adapter.contains(.all) {
       throw ValidationError("--adapter all means every adapter; name no other beside it.")
     }
-    if !replay.isEmpty, let liveOption {
+    if let file = recordings.replay.first, let liveOption {
       throw ValidationError(
-        "\(liveOption) is for live scanning, and \(replay[0]) is a recording; give one of them.")
+        "\(liveOption) is for live scanning, and \(file) is a recording; give one of them.")
     }
-    if isLive, follow && given("follow") || speed != .max && given("speed") {
-      let option = follow ? "--follow" : "--speed"
+    let given = Settings.current.isGiven
+    if isLive,
+      recordings.follow && given("follow") || recordings.speed != .max && given("speed")
+    {
+      let option = recordings.follow ? "--follow" : "--speed"
       throw ValidationError("\(option) belongs to a recording; name it with --replay FILE.")
     }
   }
 
   /// Whether the source is live.
-  var isLive: Bool { replay.isEmpty }
+  var isLive: Bool { recordings.replay.isEmpty }
 
   /// An option for live scanning that the command line gave.
   var liveOption: String? {
@@ -140,11 +129,11 @@ struct SourceOptions: ParsableArguments {
     reportTap: ReportTap? = nil, waits: Bool = false
   ) throws -> any Scanner {
     guard isLive else {
-      let scanner = try openRecordings(offsets: offsets, sides: sides, packetTap: packetTap)
+      let scanner = try recordings.openCaptures(
+        offsets: offsets, sides: sides, packetTap: packetTap)
       if let reportTap { scanner.tap(reportTap) }
       return scanner
     }
-    let names = adapter.flatMap(\.names)
     if let option = reportTap != nil ? "--all" : rawOption(packetTap), backend == .bluez {
       throw CommandError(
         .usage, "\(option) needs raw HCI sockets, which --backend bluez does not use; leave out one"
@@ -152,8 +141,7 @@ struct SourceOptions: ParsableArguments {
     }
     var configuration = LiveScanner.Configuration()
     configuration.backend = backend
-    configuration.adapters =
-      adapter.contains(.all) ? .all : names.isEmpty ? .firstUsable : .these(names)
+    configuration.adapters = AdapterSelection(adapter)
     configuration.isActive = active
     configuration.usesCodedPHY = coded
     configuration.packetTap = packetTap
@@ -177,7 +165,14 @@ struct SourceOptions: ParsableArguments {
     packetTap != nil ? "record" : coded ? "--coded" : active ? "--active" : nil
   }
 
-  func openRecordings(
+  /// Returns a scanner that ends after the given duration, if there is one.
+  func limit(_ scanner: any Scanner) -> any Scanner {
+    recordings.nanoseconds.map { LimitedScanner(scanner, duration: $0) } ?? scanner
+  }
+}
+
+extension RecordingOptions {
+  func openCaptures(
     offsets: [AdapterOffset] = [], sides: Sides? = nil, packetTap: PacketTap? = nil
   ) throws -> ReplayScanner {
     // Settings of a file for the machine's adapters need not match each recording.
@@ -216,7 +211,8 @@ struct SourceOptions: ParsableArguments {
   /// Checks that the recordings have sightings by the given adapters. Reads no more than needed.
   private func checkAdapters(_ options: [UInt16: String]) throws {
     let scanner = try ReplayScanner(paths: replay, duration: nanoseconds)
-    var (missing, present) = (Set(options.keys), Set<UInt16>())
+    var missing = Set(options.keys)
+    var present: Set<UInt16> = []
     var sightings: [Sighting] = []
     while !missing.isEmpty, !Interrupt.isRequested {
       // Faults of a recording are reported when it is replayed.
@@ -237,13 +233,6 @@ struct SourceOptions: ParsableArguments {
       "\(option): no sighting of \(scanner.name) was received by it; name an adapter that has "
         + "some: \(names)")
   }
-
-  /// Returns a scanner that ends after the given duration, if there is one.
-  func limit(_ scanner: any Scanner) -> any Scanner {
-    nanoseconds.map { LimitedScanner(scanner, duration: $0) } ?? scanner
-  }
-
-  private var nanoseconds: Int64? { recordings.nanoseconds }
 }
 
 extension ReplayScanner.Speed: ExpressibleByArgument {
@@ -267,12 +256,6 @@ extension AdapterName: ExpressibleByArgument {
 }
 
 extension LiveScanner.Backend: ExpressibleByArgument {}
-
-extension AdapterSelection {
-  var names: [AdapterName] {
-    if case .these(let names) = self { names } else { [] }
-  }
-}
 
 extension AdapterSelection: ExpressibleByArgument {
   /// Reads an adapter's name or `all`.

@@ -89,13 +89,7 @@ final class LiveScreen: Sendable {
     frame += "\u{1B}[J"
     state.linesDrawn = lines.count
     if !Locale.hasUnicode { frame = frame.ascii }
-    do {
-      try file.writeAll(frame.utf8)
-    } catch Errno.brokenPipe {
-      state.failure = ClosedPipe()
-    } catch {
-      state.failure = CommandError(.ioError, "standard output: cannot write (\(error))")
-    }
+    do { try file.writeResults(frame.utf8) } catch { state.failure = error }
   }
 }
 

@@ -58,24 +58,30 @@ final class StandardOutput {
   func flush() throws {
     guard !buffer.isEmpty else { return }
     defer { buffer.removeAll(keepingCapacity: true) }
-    do {
-      let bytes =
-        isASCII ? Array(String(decoding: buffer, as: UTF8.self).ascii.utf8) : buffer
-      if isTerminal {
-        try StatusLine.withoutLine { _ = try file.writeAll(bytes) }
-      } else {
-        try file.writeAll(bytes)
-      }
-    } catch Errno.brokenPipe {
-      throw ClosedPipe()
-    } catch {
-      throw CommandError(.ioError, "standard output: cannot write (\(error))")
+    let bytes = isASCII ? Array(String(decoding: buffer, as: UTF8.self).ascii.utf8) : buffer
+    if isTerminal {
+      try StatusLine.withoutLine { try file.writeResults(bytes) }
+    } else {
+      try file.writeResults(bytes)
     }
   }
 
   private func written() throws {
     hasWritten = true
     if flushesLines || buffer.count >= Self.capacity { try flush() }
+  }
+}
+
+extension FileDescriptor {
+  /// Writes all bytes to standard output.
+  func writeResults(_ bytes: some Sequence<UInt8>) throws {
+    do {
+      try writeAll(bytes)
+    } catch Errno.brokenPipe {
+      throw ClosedPipe()
+    } catch {
+      throw CommandError(.ioError, "standard output: cannot write (\(error))")
+    }
   }
 }
 

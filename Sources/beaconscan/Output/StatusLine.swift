@@ -57,13 +57,3 @@ final class StatusLine: Sendable {
     _ = try? FileDescriptor.standardError.writeAll(text.utf8)
   }
 }
-
-/// A number that one thread sets and another shows.
-final class Counter: Sendable {
-  private let number = Atomic<Int>(0)
-
-  var value: Int {
-    get { number.load(ordering: .relaxed) }
-    set { number.store(newValue, ordering: .relaxed) }
-  }
-}

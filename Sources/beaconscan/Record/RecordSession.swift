@@ -34,14 +34,14 @@ final class RecordSession: Sendable {
     let recorder = try self.begin(isLive: session.isLive)
     try session.client.startSightings()
     var beacons = BeaconTable<Int>(capacity: Self.maximumBeacons)
-    let beaconCount = Counter()
+    let beaconCount = Atomic(0)
     var tally = HealthTally()
     let line = isQuiet ? nil : StatusLine()
     let began = SuspendingClock.now
     let (scanner, write) = (session.scanner, session.report)
     @Sendable func summary(_ status: RecordingStatus) -> RecordSummary {
       RecordSummary(
-        status: status, counts: scanner.counts, beacons: beaconCount.value,
+        status: status, counts: scanner.counts, beacons: beaconCount.load(ordering: .relaxed),
         seconds: began.duration(to: .now) / .seconds(1), isCutShort: recorder.isFull)
     }
     @Sendable func report(_ sentence: String, always: Bool = false) {
@@ -69,7 +69,7 @@ final class RecordSession: Sendable {
           for sighting in sightings {
             beacons.update(sighting.beacon, at: sighting.time, orMake: { 0 }, update: { $0 += 1 })
           }
-          beaconCount.value = beacons.beaconsReceived
+          beaconCount.store(beacons.beaconsReceived, ordering: .relaxed)
         case .health(let health, _):
           tally.update(health)
           report(health.sentence)

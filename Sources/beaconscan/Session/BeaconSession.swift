@@ -10,8 +10,6 @@ import ServiceCore
 ///
 /// The source starts with ``run(while:location:_:)``. The client states its demand before that.
 final class BeaconSession {
-  typealias Verdict = ServiceSession.Verdict
-
   let scanner: any Scanning.Scanner
   let isLive: Bool
   let beacons: BeaconService

@@ -20,8 +20,6 @@ struct LocationInput {
 
 /// The location service of a session, and messages about its source.
 final class LocationFeed {
-  typealias Verdict = ServiceSession.Verdict
-
   let service: LocationService
   let session: ServiceSession
   private let input: LocationInput

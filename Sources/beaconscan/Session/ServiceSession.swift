@@ -4,12 +4,13 @@ import Glibc
 import Scanning
 import ServiceCore
 
+/// Whether a run goes on after an event.
+enum Verdict { case more, enough }
+
 /// A manager of services, and the command's client.
 ///
 /// The sources start with ``run(while:every:_:)``. The client states its demand before that.
 final class ServiceSession {
-  enum Verdict { case more, enough }
-
   let manager: ServiceManager
   /// The client, which is created on first use, after the services were added.
   private(set) lazy var client = manager.addClient(isReceiving: false)

@@ -125,8 +125,8 @@ struct ConfigurationFile {
         command.map { "valid are the options that beaconscan \($0) --help lists" }
           ?? "valid are the options that several subcommands have, such as adapter and format")
     }
-    guard let values = values(of: entry.item, for: option, named: entry.key) else { return }
-    settings[command.map { "\($0).\(entry.key)" } ?? entry.key] = setting(values, option, entry)
+    guard let setting = setting(of: entry, for: option) else { return }
+    settings[command.map { "\($0).\(entry.key)" } ?? entry.key] = setting
   }
 
   private mutating func unknown(
@@ -217,8 +217,7 @@ struct ConfigurationFile {
           unknown(entry, "key", among: valid, "valid are \(valid.joined(separator: ", "))")
           continue
         }
-        guard let values = values(of: entry.item, for: option, named: entry.key) else { continue }
-        own[entry.key] = setting(values, option, entry)
+        own[entry.key] = setting(of: entry, for: option)
       }
       check(own, as: RuleOptions.self)
       guard let constraint = constraint(table) else { continue }
@@ -325,9 +324,10 @@ struct ConfigurationFile {
   private static let circleKeys = ["latitude", "longitude", "radius"]
   private static let exampleCircle = ["52.5163", "13.3777", "200"]
 
-  private func setting(
-    _ values: [String], _ option: OptionDescription, _ entry: TOMLTable.Entry
-  ) -> Setting {
+  private mutating func setting(
+    of entry: TOMLTable.Entry, for option: OptionDescription
+  ) -> Setting? {
+    guard let values = values(of: entry.item, for: option, named: entry.key) else { return nil }
     let offset = entry.item.range.lowerBound
     return Setting(
       values: values, isFlag: option.isFlag, origin: "\(path), \(document.position(of: offset))",

@@ -57,8 +57,6 @@ struct Settings: Sendable {
 
   private static var environment: [String: String] { ProcessInfo.processInfo.environment }
 
-  init() {}
-
   /// Reads a file, or those of the user and the system.
   ///
   /// - Throws: `CommandError` for the first fault.
@@ -75,7 +73,7 @@ struct Settings: Sendable {
     }
   }
 
-  init(files: [ConfigurationFile]) {
+  init(files: [ConfigurationFile] = []) {
     for file in files {
       layers.append(Layer(path: file.path, options: file.settings, regions: file.regions))
       for region in file.regions where regionsByName[region.name] == nil {
