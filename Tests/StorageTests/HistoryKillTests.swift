@@ -27,7 +27,7 @@ import Testing
       // Every fourth is killed while it starts.
       let isEarly = random.next() % 4 == 0
       let length = Int(random.next() % 5000)
-      if !isEarly { eventually { log(scratch, isLongerThan: length) } }
+      if !isEarly { eventually { hasLogged(moreThan: length, in: scratch) } }
       usleep(UInt32(random.next() % 20000))
       run.kill()
       #expect(run.remainingOutput.isEmpty)
@@ -97,7 +97,7 @@ import Testing
       let run = try ChildRun(
         "storage-torture", [scratch["disk/h"], scratch["log"], "1", "history"], syncs: "copy",
         in: scratch)
-      eventually { log(scratch, isLongerThan: length) }
+      eventually { hasLogged(moreThan: length, in: scratch) }
       run.kill()
       let names = (try? scratch.bytes("copy/names")) ?? []
       for line in String(decoding: names, as: UTF8.self).split(separator: "\n") {

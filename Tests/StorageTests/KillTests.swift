@@ -23,7 +23,7 @@ import Testing
       // Every fourth is killed while it starts.
       let isEarly = random.next() % 4 == 0
       let length = Int(random.next() % 2000)
-      if !isEarly { eventually { log(scratch, isLongerThan: length) } }
+      if !isEarly { eventually { hasLogged(moreThan: length, in: scratch) } }
       usleep(UInt32(random.next() % 20000))
       run.kill()
       text += try "begin \(life)\n" + log(scratch) + "K\(position(scratch))\n"

@@ -174,7 +174,7 @@ func wholeLines(of log: [UInt8]) -> [String] {
 
 /// Returns whether a run's log has more than some bytes, and reads no more of it than it must: the file is as long from
 /// its beginning, with zeros where nothing is written yet.
-func log(_ scratch: Scratch, isLongerThan length: Int) -> Bool {
+func hasLogged(moreThan length: Int, in scratch: Scratch) -> Bool {
   guard let file = FileHandle(forReadingAtPath: scratch["log"]) else { return false }
   try? file.seek(toOffset: UInt64(length))
   return (try? file.read(upToCount: 64))?.contains { $0 != 0 } ?? false
