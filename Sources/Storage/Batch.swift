@@ -23,7 +23,6 @@ struct Batch: Sendable {
 
   init(keepsHistory: Bool) { self.keepsHistory = keepsHistory }
 
-  /// The maximum number of presence records that wait.
   static let maximumPresence = 8192
 
   var count: Int { rows.count + entries.count + completions.count }
@@ -76,7 +75,6 @@ struct Batch: Sendable {
     removeEntries { $0.key == key }
   }
 
-  /// The highest identifier that each group has settled.
   var settled: [String: Int64] {
     Dictionary(
       uniqueKeysWithValues: marks.compactMap { reader, id in
@@ -109,7 +107,6 @@ struct Batch: Sendable {
     entries.removeFirst(removed)
   }
 
-  /// Adds a newer batch, whose changes replace earlier ones of the same key.
   mutating func append(_ newer: Batch) {
     for key in newer.removed { remove(entriesOf: key) }
     for (key, row) in newer.rows { set(row, of: key) }
@@ -172,7 +169,6 @@ extension Database {
       .run([.text(name), value])
   }
 
-  /// Stores registrations, their states, and the positions of groups and readers.
   private func store(_ batch: Batch, keepsHistory: Bool) throws(StorageError) {
     if !keepsHistory {
       let remove = try prepare(
@@ -196,7 +192,6 @@ extension Database {
     try setMarks(batch.marks)
   }
 
-  /// Adds presence. Drops records of new beacons where their hour is full.
   private func add(_ presence: [StoredPresence], maximum: Int) throws(StorageError) {
     guard !presence.isEmpty else { return }
     let find = try prepare("SELECT 1 FROM presence WHERE hour = ? AND beacon = ?")

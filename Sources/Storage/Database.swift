@@ -132,7 +132,6 @@ import SystemPackage
     _ = try step()
   }
 
-  /// Resets the statement and binds values to its parameters.
   func bind(_ values: [Value]) throws(StorageError) {
     unsafe sqlite3_reset(handle)
     for (index, value) in zip(Int32(1)..., values) {
@@ -160,7 +159,6 @@ import SystemPackage
     }
   }
 
-  /// Returns a value of each remaining row.
   func rows<Value>(_ value: (borrowing Statement) -> Value) throws(StorageError) -> [Value] {
     var values: [Value] = []
     while try step() { values.append(value(self)) }
@@ -182,6 +180,5 @@ import SystemPackage
       UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
   }
 
-  /// Returns a column of this row as text, with invalid UTF-8 replaced.
   func text(_ column: Int32) -> String { String(decoding: bytes(column) ?? [], as: UTF8.self) }
 }

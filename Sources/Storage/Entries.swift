@@ -1,4 +1,3 @@
-/// An event, as a store keeps it.
 package struct StoredEntry: Hashable, Sendable {
   /// The identifier, which rises and is never reused within a ``Store/generation``.
   package var id: Int64
@@ -87,7 +86,6 @@ package struct StoredPresence: Hashable, Sendable {
   }
 }
 
-/// A filter for entries.
 package struct EntryQuery: Hashable, Sendable {
   /// The exclusive lower bound of identifiers.
   package var after: Int64?
@@ -132,7 +130,6 @@ package struct EntryQuery: Hashable, Sendable {
 }
 
 package enum HistoryHour {
-  /// The length of an hour, in microseconds.
   package static let microseconds: Int64 = 3_600_000_000
 
   /// Returns the hour that contains a time in microseconds.

@@ -15,7 +15,6 @@ import SystemPackage
 /// file's block is allocated at the start, so positions can be written when the disk is full. The
 /// file is never synced: after a power cut, the positions are those of the latest transaction.
 final class ReaderPositions: Sendable {
-  /// The way a process ended.
   enum End: Int64 {
     /// Everything was stored.
     case clean = 0
@@ -57,7 +56,6 @@ final class ReaderPositions: Sendable {
       throw StorageError(file: path.string, problem: .foreign(.unknown))
     }
     if isNew || bytes.count < Self.bytes {
-      // The block is allocated now, so that positions can be written when the disk is full.
       let block = Self.magic + bytes.dropFirst(8)
       try file.write(block + [UInt8](repeating: 0, count: Self.bytes - block.count), at: 0)
     }
@@ -81,7 +79,6 @@ final class ReaderPositions: Sendable {
     self.state = Mutex(state)
   }
 
-  /// The highest position; 0 if there is none.
   var highest: Int64 { state.withLock { $0.readers.values.map(\.position).max() } ?? 0 }
 
   /// Whether the database and the log have the last identifier that was given.
@@ -140,7 +137,6 @@ final class ReaderPositions: Sendable {
   /// The failure of the latest position, until the database has all positions.
   var failure: StorageError? { state.withLock { $0.failure } }
 
-  /// Records that the database has all positions.
   func areStored() { state.withLock { $0.failure = nil } }
 
   /// Returns the hash of a name, which is never 0.

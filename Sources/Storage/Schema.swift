@@ -37,7 +37,6 @@ struct Schema {
     """,
   ]
 
-  /// The steps that convert a history of a version before 0.2.
   static let historySteps = [
     """
     \(registration)
@@ -88,7 +87,6 @@ struct Schema {
     return database
   }
 
-  /// Converts a database to the newest version, in one transaction.
   private func migrate(_ database: borrowing Database) throws(StorageError) {
     var version = try database.integer("PRAGMA user_version")
     let isHistory = try database.integer("PRAGMA application_id") == Self.historyIdentifier
@@ -203,7 +201,6 @@ struct Schema {
   }
 }
 
-/// The contents of a database when it is opened.
 struct Contents {
   var registrations: [Store.Registration] = []
   /// The entries that groups have not settled, in ascending order of identifier.

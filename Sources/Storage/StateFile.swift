@@ -63,7 +63,6 @@ struct StateFile: ~Copyable {
     guard ftruncate(descriptor.rawValue, count) == 0 else { throw .failed("ftruncate", path) }
   }
 
-  /// Writes a number at an offset, in the processor's byte order.
   func write(_ number: Int64, at offset: Int) throws(StorageError) {
     try unsafe withUnsafeBytes(of: number) { bytes throws(StorageError) in
       try unsafe write(bytes, at: offset)
@@ -87,13 +86,11 @@ struct StateFile: ~Copyable {
     }
   }
 
-  /// The process that has written its identifier; `nil` if none has.
   private var holder: Int32? {
     let number = (try? read(16))?.number(at: 8) ?? 0
     return Int32(exactly: number).flatMap { $0 > 0 ? $0 : nil }
   }
 
-  /// Tries to take the lock. Returns whether it was free.
   private func lock() throws(StorageError) -> Bool {
     while flock(descriptor.rawValue, LOCK_EX | LOCK_NB) != 0 {
       if errno == EWOULDBLOCK { return false }

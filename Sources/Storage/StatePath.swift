@@ -45,7 +45,6 @@ package enum StatePath {
     }
   }
 
-  /// Returns the user's state directory. An error names `what`.
   private static func home(
     _ what: String, _ variable: (String) -> String?
   ) throws(StorageError) -> FilePath {
@@ -57,7 +56,6 @@ package enum StatePath {
     throw StorageError(file: what, problem: .noHome)
   }
 
-  /// Returns the reason why a file cannot be accessed; `nil` if it can.
   private static func access(_ path: FilePath, _ rights: Int32) -> Errno? {
     let result = unsafe path.withPlatformString {
       unsafe faccessat(AT_FDCWD, $0, rights, AT_EACCESS) == 0 ? 0 : errno
@@ -139,7 +137,6 @@ package enum StatePath {
     }
   }
 
-  /// Waits until a directory's names are on the disk.
   static func sync(_ directory: FilePath) throws(StorageError) {
     do {
       let descriptor = try FileDescriptor.open(
@@ -160,7 +157,6 @@ package enum StatePath {
     (try? path.stat(followTargetSymlink: false)) != nil
   }
 
-  /// Renames a file, replacing the one that has the new name.
   static func rename(_ old: FilePath, to new: FilePath) throws(StorageError) {
     // Both names are terminated and outlive the call.
     let isDone = unsafe old.withPlatformString { old in
@@ -174,14 +170,12 @@ package enum StatePath {
     try rename(FilePath(path), to: FilePath(path).beside(".taken-over"))
   }
 
-  /// Removes a name, if it exists.
   static func remove(_ path: FilePath) {
     _ = unsafe path.withPlatformString { unsafe unlink($0) }
   }
 }
 
 extension FilePath {
-  /// Returns the file whose name is this one with a suffix.
   func beside(_ suffix: String) -> FilePath { FilePath(string + suffix) }
 
   /// The first 64 bytes of a file, as text; `nil` if it cannot be read.

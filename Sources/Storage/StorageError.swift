@@ -6,7 +6,6 @@ package import SystemPackage
 package struct StorageError: Error, Hashable, Sendable {
   package enum Problem: Hashable, Sendable {
     case failed(call: String, Errno)
-    /// SQLite's extended result code and its message.
     case sqlite(code: Int32, String)
     /// Another store uses the file: its process's identifier and name, if they are known.
     case inUse(process: Int32?, name: String?)
@@ -15,21 +14,18 @@ package struct StorageError: Error, Hashable, Sendable {
     case foreign(Foreign)
     /// A newer version wrote the database: its schema's version and the newest known one.
     case newer(version: Int64, known: Int)
-    /// SQLite's message about a damaged database.
     case damaged(String)
     /// Neither `XDG_STATE_HOME` nor `HOME` names an absolute directory.
     case noHome
     case noIdentifier
     /// A key, definition, state or payload exceeds its bound.
     case tooLong(bytes: Int, maximum: Int = Store.maximumBytes)
-    /// Too many changes wait for the disk.
     case queueFull
     case closed
     /// The history's log cannot be read in a directory that cannot be written.
     case unreadableLog
   }
 
-  /// The kind of file found in place of a database.
   package enum Foreign: Hashable, Sendable {
     case unknown
     case noHistory
@@ -65,7 +61,6 @@ package struct StorageError: Error, Hashable, Sendable {
 }
 
 extension StorageError: CustomStringConvertible {
-  /// One sentence that says what failed, where, and what to do.
   package var description: String {
     switch problem {
     case .failed(let call, let error):

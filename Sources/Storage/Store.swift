@@ -46,7 +46,6 @@ package final class Store: Sendable {
   static let maximumID: Int64 = 1 << 60
   /// The number of identifiers reserved ahead, enough for 49 days at 1,000 a second without a disk.
   static let reservation: Int64 = 1 << 32
-  /// The seconds until a failed transaction is repeated.
   private static let secondsBetweenTries = 5.0
   /// The number of waiting positions that starts a transaction.
   private static let marksPerTransaction = 256
@@ -66,7 +65,6 @@ package final class Store: Sendable {
     package var service: String
     /// The group of clients; empty for the app's own managers.
     package var group: String
-    /// The identifier that the client chose.
     package var identifier: String
 
     package init(service: String, group: String = "", identifier: String) {
@@ -149,14 +147,12 @@ package final class Store: Sendable {
     var transactions = 0
     /// The gaps, in ascending order. The oldest ones beyond ``maximumGaps`` are merged.
     var gaps: [EntryGap] = []
-    /// The entries that the log had on opening, until ``takeRecovered()``.
     var recovered: [StoredEntry] = []
     var failure: StorageError?
     var warnings: [String] = []
     /// The time of the last trimming, in microseconds.
     var trimmed: Int64?
 
-    /// Adopts the gaps of the waiting changes.
     mutating func noteGaps() {
       for gap in queue.gaps { gaps.insert(gap) }
       while gaps.count > maximumGaps {
@@ -204,7 +200,6 @@ package final class Store: Sendable {
   private let openedReader = Mutex<StoreReader?>(nil)
   /// The queue that creates the database and stores what waits. Tests suspend it.
   let writer = DispatchQueue(label: "beaconscan.storage")
-  /// The queue for the completions of refused writes.
   private let refusals = DispatchQueue(label: "beaconscan.storage.refusals")
 
   /// Reads a store's files without waiting for a sync. The store's queue creates missing files
@@ -281,7 +276,6 @@ package final class Store: Sendable {
     return reserved + 1 + microseconds % (reservation / 2)
   }
 
-  /// Returns a random ``generation``.
   package static func randomGeneration() -> String {
     let digits = String(UInt32.random(in: 0...UInt32.max), radix: 16)
     return String(repeating: "0", count: 8 - digits.count) + digits
@@ -352,7 +346,6 @@ package final class Store: Sendable {
     return isWritten
   }
 
-  /// Appends changes to the log. Returns whether it has them.
   private func append(_ changes: [Change], _ state: inout State) -> Bool {
     do throws(StorageError) {
       // While the log lacks a change, it must not have later ones, which would be half of an event.
@@ -466,14 +459,12 @@ package final class Store: Sendable {
     }
   }
 
-  /// Starts a transaction for what waits, after the one that runs.
   private func schedule(_ state: inout State) {
     guard !state.isScheduled else { return }
     state.isScheduled = true
     writer.async { self.commit() }
   }
 
-  /// Stores all that waits in one transaction. After a failure it waits again.
   private func commit() {
     var (batch, sequence, wasUnwritten) = state.withLock { state in
       state.isScheduled = false
@@ -565,7 +556,6 @@ package final class Store: Sendable {
       limits: limits)
   }
 
-  /// Returns a description of the damage, if the error reports damage.
   private func damage(
     _ error: StorageError, _ database: borrowing Database?
   ) throws(StorageError) -> String? {

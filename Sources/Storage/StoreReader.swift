@@ -186,7 +186,6 @@ extension Database {
 }
 
 extension Statement {
-  /// Returns the remaining rows of ``Database/selection``.
   func entries() throws(StorageError) -> [StoredEntry] {
     try rows { row in
       var recipients: StoredEntry.Recipients?

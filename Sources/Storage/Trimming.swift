@@ -1,5 +1,4 @@
 extension Database {
-  /// Removes records older than the maximum age.
   func trimAge(_ limits: Store.Limits, _ now: Int64) throws(StorageError) {
     let (oldest, overflow) = now.subtractingReportingOverflow(limits.maximumAge * 1_000_000)
     guard !overflow else { return }
@@ -14,7 +13,6 @@ extension Database {
     if free > 64, free > pages / 2 { try execute("PRAGMA incremental_vacuum(\(free - free / 8))") }
   }
 
-  /// Removes the entries that match, and records the highest identifier.
   private func removeEntries(_ condition: String) throws(StorageError) {
     try execute(
       """

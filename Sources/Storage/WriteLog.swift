@@ -18,14 +18,12 @@ final class WriteLog: Sendable {
 
   struct Found {
     var sequence: Int64
-    /// The offset of its end in its file.
     var end: Int
     var changes: [Store.Change]
   }
 
   private struct Part: ~Copyable {
     var file: StateFile
-    /// The length of its records, in bytes.
     var bytes: Int
   }
 
@@ -152,7 +150,6 @@ final class WriteLog: Sendable {
 }
 
 extension [WriteLog.Found] {
-  /// Returns the length of the records through a sequence number, in bytes.
   fileprivate func bytes(through sequence: Int64) -> Int {
     last { $0.sequence <= sequence }?.end ?? 0
   }
