@@ -37,7 +37,6 @@ struct BeaconRate {
     return true
   }
 
-  /// Removes a beacon, and returns its last published state.
   @discardableResult
   mutating func remove(_ beacon: BeaconIdentity) -> RangedBeacon? {
     last.removeValue(forKey: beacon)?.beacon

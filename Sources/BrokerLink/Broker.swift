@@ -102,10 +102,8 @@ package final class Broker: Sendable {
   /// Makes the link look for new events in the journal.
   package func wake() { update(wakes: true) { _ in } }
 
-  /// Publishes the record of a fix.
   package func update(location record: [UInt8]) { update { $0.update(location: record) } }
 
-  /// Publishes the record of the receiver's state.
   package func update(health record: [UInt8]) { update { $0.update(health: record) } }
 
   /// Changes the messages to publish, and wakes the thread if it can publish them.
@@ -134,7 +132,6 @@ package final class Broker: Sendable {
     }
   }
 
-  /// Reports an error, unless it was the last one reported.
   private func fail(_ sentence: String) {
     let isNew = state.withLock { state in
       state.status.lastError = sentence
@@ -202,7 +199,6 @@ package final class Broker: Sendable {
     return MonotonicTime.now.seconds(since: began)
   }
 
-  /// Publishes until a stop is requested, then publishes the rest and `offline`.
   private func publish(on session: MQTTClient) throws(MQTTClient.Failure) {
     let (filters, status) = state.withLock { state in
       (state.publisher.filters, state.publisher.topics.status)
@@ -256,7 +252,6 @@ package final class Broker: Sendable {
     }
   }
 
-  /// Handles the acknowledgments and messages received from the broker.
   private func take(from session: MQTTClient) {
     let (tokens, messages) = (session.takeAcknowledged(), session.takeMessages())
     guard !tokens.isEmpty || !messages.isEmpty else { return }

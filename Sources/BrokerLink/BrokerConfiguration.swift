@@ -1,7 +1,6 @@
 import FoundationEssentials
 import Glibc
 
-/// An MQTT broker, and the data to publish there.
 package struct BrokerConfiguration: Sendable, Equatable {
   package var host: String
   /// The port, or `nil` for 1883, or 8883 with TLS.
@@ -16,13 +15,11 @@ package struct BrokerConfiguration: Sendable, Equatable {
   package var topicPrefix: String?
   /// The parent of Home Assistant's discovery topics, or `nil` for no discovery.
   package var discoveryPrefix: String? = "homeassistant"
-  /// Whether the receiver has a location source.
   package var hasLocations = false
   /// The area that Home Assistant suggests for the receiver's device, or `nil` for none.
   package var room: String?
   /// The URL of the receiver's page, or `nil` if other machines cannot reach it.
   package var pageURL: String?
-  /// Whether to publish beacons without a name.
   package var includesUnnamedBeacons = false
   /// The seconds without traffic after which the connection is checked, from 5 to 65535.
   package var keepAlive = 60
@@ -63,7 +60,6 @@ package struct BrokerError: Error, Hashable, CustomStringConvertible {
 }
 
 extension BrokerConfiguration {
-  /// The broker's address for messages.
   var address: String { host.contains(":") ? "[\(host)]:\(usedPort)" : "\(host):\(usedPort)" }
   var usedPort: UInt16 { port ?? (tls == nil ? 1883 : 8883) }
   /// The client identifier. A broker ends the older of two connections with the same one.

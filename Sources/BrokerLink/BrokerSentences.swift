@@ -5,7 +5,6 @@ import CMosquitto
 extension BrokerConfiguration {
   private var broker: String { "the MQTT broker at \(address)" }
 
-  /// Returns the reason that a connection failed.
   func sentence(for failure: MQTTClient.Failure, log: String?) -> String {
     switch mosq_err_t(rawValue: failure.status) {
     case MOSQ_ERR_EAI, MOSQ_ERR_LOOKUP:

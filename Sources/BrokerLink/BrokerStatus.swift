@@ -1,4 +1,3 @@
-/// The link's state and counters, for health and metrics.
 package struct BrokerStatus: Sendable, Equatable {
   package var isConnected = false
   package var published = 0

@@ -112,7 +112,6 @@ struct Discovery {
   /// The discovery topics of this receiver, including those of earlier runs.
   var filter: String { "\(configuration.discoveryPrefix ?? "")/+/\(node)/+/config" }
 
-  /// Returns whether a topic matches the filter.
   func isOwn(_ topic: String) -> Bool {
     topic.hasPrefix("\(configuration.discoveryPrefix ?? "")/")
       && topic.hasSuffix("/config") && topic.contains("/\(node)/")
@@ -176,10 +175,8 @@ struct Topics {
 
   var health: String { "\(prefix)/health" }
 
-  /// The topic of the latest fix.
   var location: String { "\(prefix)/location" }
 
-  /// The topic of visits.
   var visitEvent: String { "\(prefix)/visits/event" }
 
   struct Region {

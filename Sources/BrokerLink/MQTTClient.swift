@@ -11,7 +11,6 @@ import Scanning
 /// callback; this object owns the inbox, whose address libmosquitto keeps, and frees it after the
 /// handle.
 @safe final class MQTTClient {
-  /// The data that libmosquitto's callbacks delivered.
   final class Inbox {
     /// The broker's answer to the connection request. 0 accepts it.
     var answer: Int32?
@@ -118,9 +117,7 @@ import Scanning
     throw Failure(status: status, errno: errno)
   }
 
-  /// The broker's answer to the connection request, or `nil` before it. 0 accepts it.
   var answer: Int32? { inbox.answer }
-  /// The first error that libmosquitto logged.
   var log: String? { inbox.error }
   /// The socket, or -1 if it is closed.
   private var descriptor: Int32 { unsafe mosquitto_socket(handle) }
@@ -137,7 +134,6 @@ import Scanning
     return lastRead
   }
 
-  /// Queues a message, and keeps its token until the acknowledgment.
   func publish(_ message: Outbox.Message) throws(Failure) {
     var identifier: Int32 = 0
     try check(

@@ -71,14 +71,12 @@ struct Outbox {
   /// A number that changes whenever a message is set or appended.
   var revision: UInt64 { counter }
 
-  /// Whether every message is acknowledged.
   var isEmpty: Bool { !hasWaiting && events.isEmpty && topicsSent.isEmpty }
 
   private var hasWaiting: Bool {
     waiting.contains { $0.contains { entries[$0]?.isWaiting == true } }
   }
 
-  /// Returns whether a topic of a kind has a message.
   func has(_ topic: String, _ kind: Kind) -> Bool {
     entries[topic].map { $0.kind == kind && !$0.payload.isEmpty } ?? false
   }
@@ -97,7 +95,6 @@ struct Outbox {
     if old?.isWaiting != true || old?.kind != kind { waiting[kind.rawValue].append(topic) }
   }
 
-  /// Removes a topic's retained message from the broker.
   mutating func remove(_ topic: String, _ kind: Kind) { set(topic, [], kind) }
 
   mutating func append(event topic: String, _ payload: [UInt8], id: Int64) {
@@ -115,7 +112,6 @@ struct Outbox {
     publishAgain()
   }
 
-  /// Sends all retained messages again.
   mutating func publishAgain() {
     for kind in waiting.indices { waiting[kind].removeAll() }
     for (topic, entry) in entries.sorted(by: { $0.value.order < $1.value.order }) {

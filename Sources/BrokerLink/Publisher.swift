@@ -162,7 +162,6 @@ struct Publisher {
     }
   }
 
-  /// Removes entities of earlier runs that are no longer set.
   private mutating func removeStrangers() {
     guard knowsRegions, knowsBeacons, !strangers.isEmpty else { return }
     for topic in strangers where !outbox.has(topic, .discovery) {
