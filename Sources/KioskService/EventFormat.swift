@@ -6,7 +6,6 @@ package import Scanning
 package import ServiceCore
 import Synchronization
 
-/// An event for an added, replaced or removed region.
 package struct RegionsChanged: ServiceEvent {
   package var time: WallClockTime
 
@@ -23,7 +22,6 @@ package final class EventFormat: Sendable {
 
   package init(rules: RegionRules) { lines = Mutex(MonitorEvents(rules: rules)) }
 
-  /// Sets the rules of regions without rules of their own.
   package func setRules(_ rules: RegionRules) { lines.withLock { $0.rules = rules } }
 
   /// Records a region's stored state, before anything is received.
@@ -33,7 +31,6 @@ package final class EventFormat: Sendable {
     }
   }
 
-  /// Records a circle's stored state, before anything is received.
   package func begin(with known: CircleSnapshot) {
     lines.withLock { lines in
       lines.begin(with: known, insideSince: known.state == .inside ? known.since : nil)

@@ -10,7 +10,6 @@ package protocol KioskControl: Sendable {
   var counts: KioskCounts { get }
 }
 
-/// A region in a request.
 package struct RegionRequest: Sendable, Equatable {
   package var subject: RegionRecord.Subject
   /// The rules as options of `monitor`: `exit-after=20s`, `each`. A circle has none.
@@ -22,9 +21,7 @@ package struct RegionRequest: Sendable, Equatable {
   }
 }
 
-/// The reason that a region is not changed.
 package enum RegionRefusal: Error, Equatable {
-  /// No region has the name.
   case unknown
   case conflict(String)
   case invalid(String)
@@ -43,13 +40,11 @@ package struct KioskCounts: Sendable {
   package var rangedEvictions = 0
   package var monitoredBeacons = 0
   package var monitoredEvictions = 0
-  /// The metrics of other parts.
   package var others: [MetricFamily] = []
 
   package init() {}
 }
 
-/// A metric with its samples.
 package struct MetricFamily: Sendable {
   package var name: String
   /// `counter` or `gauge`.

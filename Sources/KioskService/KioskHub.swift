@@ -31,13 +31,11 @@ package final class KioskHub: Sendable {
     var isChanging = false
     /// The filter for the regions' beacons, at a revision.
     var filter: (revision: Int, filter: ConstraintFilter)?
-    /// Receives each change after the hub, on the journal's queue.
     var listener: (@Sendable (JournalChange) -> Void)?
   }
 
   package let journal: Journal
   private let state: Mutex<State>
-  /// The streams that wait for a change.
   let waiters = Waiters()
   let interest = InterestMeter()
   private let began = ContinuousClock.now
@@ -117,7 +115,6 @@ package final class KioskHub: Sendable {
     }
   }
 
-  /// Adds a stored circle, before anything is received.
   package func restore(_ known: CircleSnapshot, in group: ClientGroup) {
     format.begin(with: known)
     let state = known.since.map { LocationRegistrationState.circle(known.state, since: $0) }
@@ -129,7 +126,6 @@ package final class KioskHub: Sendable {
     }
   }
 
-  /// Sets the rules of regions without rules of their own.
   package func setRules(_ rules: RegionRules) {
     format.setRules(rules)
     state.withLock { $0.kiosk.reportsEachBeacon = rules.reportsEachBeacon }
@@ -161,7 +157,6 @@ package final class KioskHub: Sendable {
     }
   }
 
-  /// Records a fix, and returns its JSON object.
   @discardableResult
   package func receive(_ fix: Fix) -> [UInt8] {
     let json = LocateLine.fix.json(.fix(fix))
@@ -239,7 +234,6 @@ package final class KioskHub: Sendable {
     return found.compactMap { kind, json in json.map { (kind, $0) } }
   }
 
-  /// Waits until a condition holds, or a time has passed.
   func wait(_ limit: Duration, until isReady: @escaping @Sendable () -> Bool) async {
     guard !isReady() else { return }
     await withTaskGroup { tasks in
@@ -311,7 +305,6 @@ package final class KioskHub: Sendable {
   private static let regionList = RecordType<[RegionRecord]>(
     nil, [Field("regions", each: RegionRecord.record) { $0 }])
 
-  /// Returns a region as JSON, or `nil` if no region has the name.
   func regionJSON(_ name: String) -> [UInt8]? { region(name).map(RegionRecord.record.json) }
 
   var health: ServiceHealth {
@@ -387,7 +380,6 @@ package final class KioskHub: Sendable {
 
   // MARK: Interest in beacons
 
-  /// Sets a function to call when clients start to need the beacons, and when none has for a while.
   package func onInterest(_ body: @escaping @Sendable (Bool) -> Void) { interest.onChange(body) }
 
   /// Counts as interest in the beacons until the closure ends.

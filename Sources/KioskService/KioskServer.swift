@@ -12,7 +12,6 @@ import SystemPackage
 
 /// The HTTP server for a ``KioskHub``. It uses one thread.
 package final class KioskServer: Sendable {
-  /// An address to listen on.
   package enum Address: Sendable, Equatable {
     case host(String, port: Int)
     case unix(path: String)
@@ -155,7 +154,6 @@ package final class KioskServer: Sendable {
     return "cannot listen on \(place): \(remedy)"
   }
 
-  /// Adds the HTTP handlers to a connection.
   private static func setUp(_ child: any Channel, _ reader: RequestReader) throws -> Child {
     var limits = NIOHTTPDecoderLimitConfiguration()
     (limits.maxHeaderFieldSize, limits.maxHeaderListSize) = (8 << 10, 16 << 10)

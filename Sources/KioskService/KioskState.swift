@@ -9,7 +9,6 @@ import ServiceCore
 struct KioskState: Sendable {
   /// The group of regions that were added over HTTP.
   static let addedGroup = ClientGroup("http")
-  /// The most adapter states to keep.
   private static let maximumReceivers = 64
 
   private(set) var regions: [String: RegionRecord] = [:]
@@ -149,7 +148,6 @@ struct KioskState: Sendable {
   var sortedRegions: [RegionRecord] { regions.values.sorted { $0.name < $1.name } }
 }
 
-/// The counts since the start.
 struct EventTally: Sendable {
   /// The entries and exits by region, without removed regions.
   var transitions: [String: (enters: Int, exits: Int)] = [:]
@@ -157,7 +155,6 @@ struct EventTally: Sendable {
   var ranged = 0
   var reports = 0
   var fixes = 0
-  /// The number of starts and ends of visits.
   var visits = 0
 
   mutating func count(_ event: MonitorEvent) {

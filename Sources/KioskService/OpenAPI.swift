@@ -167,7 +167,6 @@ package enum OpenAPI {
     """
   }
 
-  /// The responses that any path may return.
   private static let refusals = """
     "403": \(problem("The request comes from a page elsewhere, or needs a token that the service does not have.")),
     "405": \(problem("The path has no such method.")),

@@ -33,7 +33,6 @@ final class OpenConnections: Sendable {
     if !isAccepting { _ = listener.setOption(.autoRead, value: false) }
   }
 
-  /// Adds a connection, and closes another one if there are too many.
   func opened(_ channel: any Channel) {
     let key = ObjectIdentifier(channel)
     channel.closeFuture.whenComplete { _ in self.change { $0.set(key, to: nil) } }
@@ -48,7 +47,6 @@ final class OpenConnections: Sendable {
     longest?.close(promise: nil)
   }
 
-  /// Sets the time since which a connection waits for its client, or `nil` if it does not.
   func update(_ channel: any Channel, waitingSince time: NIODeadline?) {
     let key = ObjectIdentifier(channel)
     change { if $0.open[key] != nil { $0.set(key, to: (channel, time)) } }

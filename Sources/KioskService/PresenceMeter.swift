@@ -27,7 +27,6 @@ package struct PresenceMeter: Sendable {
 
   package init() {}
 
-  /// Adds the beacons of a ranging report.
   package mutating func receive(_ beacons: [RangedBeacon], at time: WallClockTime) {
     let hour = time.nanoseconds / (3600 * WallClockTime.nanosecondsPerSecond)
     let gap = latest.map { min(Self.longestGap, max(0, time.seconds(since: $0))) } ?? 1
@@ -48,7 +47,6 @@ package struct PresenceMeter: Sendable {
     }
   }
 
-  /// Returns whether to store the presence now.
   package func isDue(at time: WallClockTime) -> Bool {
     written.map { abs(time.seconds(since: $0)) >= Self.interval } ?? false
   }

@@ -13,7 +13,6 @@ package struct RegionConfiguration: Sendable {
   package var circles: [CircularRegion]
   /// The rules of regions without rules of their own.
   package var rules: RegionRules
-  /// The named beacons.
   package var names: [BeaconIdentity: String]
   /// Returns a region's rules from options of `monitor`, such as `exit-after=20s` and `each`.
   package var readRules: @Sendable (NamedRegion) throws(RegionRefusal) -> RegionRules
@@ -111,7 +110,6 @@ final class RegionControl: Sendable {
     }
   }
 
-  /// Ranges the beacons of regions and those with names, if they are to be ranged always.
   private func range(_ configuration: RegionConfiguration) {
     guard rangesAlways else { return }
     let constraints =
@@ -128,7 +126,6 @@ final class RegionControl: Sendable {
     }
   }
 
-  /// Adds or replaces a region. Returns `true` if it is new. The hub has the region then.
   func set(_ name: String, _ request: RegionRequest) async throws(RegionRefusal) -> Bool {
     let isNew = try configuration.withLock { configuration throws(RegionRefusal) in
       var rules: RegionRules?
@@ -163,7 +160,6 @@ final class RegionControl: Sendable {
     return isNew
   }
 
-  /// Removes an added region. The hub no longer has it on return.
   func remove(_ name: String) async throws(RegionRefusal) {
     try configuration.withLock { configuration throws(RegionRefusal) in
       if configured.has(name) {

@@ -1,7 +1,6 @@
 import HTTPTypes
 import Synchronization
 
-/// The number of responses by status, and of open streams.
 final class RequestCounts: Sendable {
   private let answers = Mutex<[Int: Int]>([:])
   private let streams = Atomic<Int>(0)

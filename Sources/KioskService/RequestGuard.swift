@@ -132,7 +132,6 @@ extension HTTPField.Name {
   }
 }
 
-/// A refused request: the status, and a sentence for the body.
 struct HTTPRefusal: Error {
   var status: HTTPResponse.Status
   var sentence: String
@@ -144,7 +143,6 @@ struct HTTPRefusal: Error {
 }
 
 extension AccessRules {
-  /// Adds the headers of every response.
   func complete(_ headers: inout HTTPFields, origin: String?) {
     headers[.contentTypeOptions] = "nosniff"
     headers[.referrerPolicy] = "no-referrer"

@@ -12,7 +12,6 @@ final class RequestReader: ChannelDuplexHandler {
   typealias OutboundIn = HTTPServerResponsePart
   typealias OutboundOut = HTTPServerResponsePart
 
-  /// The reason for which the connection waits for its client.
   private enum Wait {
     /// The client has not started a request.
     case next
@@ -26,7 +25,6 @@ final class RequestReader: ChannelDuplexHandler {
 
   private let limits: ClientLimits
   private let connections: OpenConnections
-  /// Returns the response to a refusal.
   private let answer: (HTTPRefusal) -> (head: HTTPResponse, body: [UInt8])
 
   private var context: ChannelHandlerContext?
@@ -79,7 +77,6 @@ final class RequestReader: ChannelDuplexHandler {
     return true
   }
 
-  /// Handles the bytes after they were decoded.
   func received(_ bytes: Int) {
     guard since[.request] != nil, !isLast, let context else { return }
     looseBytes += bytes

@@ -8,7 +8,6 @@ import ServiceCore
 
 /// The routes of the service. A test compares them with ``OpenAPI``.
 struct Routes: Sendable {
-  /// The most open event streams.
   static let maximumStreams = 256
   private static let maximumEvents = 1000
   /// The longest wait for a first value.
@@ -58,7 +57,6 @@ struct Routes: Sendable {
   private typealias Reader =
     @Sendable (Routes, Request) async throws(HTTPRefusal) -> Response
 
-  /// The responses to reading, by path.
   private static let readers: [String: Reader] = [
     "/metrics": { routes, _ in
       let text = Metrics.text(routes.hub, routes.control.counts, routes.counts)

@@ -3,7 +3,6 @@ package import ServiceCore
 package import Storage
 package import Webhooks
 
-/// The configuration of the service.
 package struct ServiceConfiguration: Sendable {
   package var version: String
   package var addresses: [KioskServer.Address]

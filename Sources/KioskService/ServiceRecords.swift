@@ -51,7 +51,6 @@ package struct RegionRecord: Sendable {
     ])
 }
 
-/// The state of the service.
 struct ServiceHealth: Sendable {
   /// Whether the service receives, or would if a beacon advertised.
   var isReceiving: Bool
@@ -133,11 +132,9 @@ struct NumberedEvent: Sendable {
     ])
 }
 
-/// The complete state of the service at one time.
 struct SnapshotRecord: Sendable {
   var time: WallClockTime
   var regions: [RegionRecord]
-  /// The beacons of the latest report.
   var beacons: [RangedBeacon]
   var health: ServiceHealth
   /// `nil` if the service has no location source.

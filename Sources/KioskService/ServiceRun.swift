@@ -36,7 +36,6 @@ package final class ServiceRun: Sendable {
 
   var manager: ServiceManager { beacons.manager }
 
-  /// Creates the service, and registers its regions.
   package init(
     _ configuration: ServiceConfiguration, scanner: (any Scanner)?,
     locationSource: (any LocationSource)? = nil, log: ServiceLog, logger: Logger
@@ -235,7 +234,6 @@ package final class ServiceRun: Sendable {
     SystemdLink.notify("READY=1\nSTATUS=Serving")
   }
 
-  /// Stops the rest, and stores pending data.
   private func end() async {
     client.remove()
     await manager.stop()

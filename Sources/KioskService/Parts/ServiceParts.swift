@@ -58,7 +58,6 @@ extension ServiceRun {
     }
   }
 
-  /// Records and logs a change of a source's state.
   private func record(_ event: any ServiceEvent, _ sentence: String, isFault: Bool) {
     manager.journal.append(event)
     if isFault { log.warning(sentence) } else { log.notice(sentence) }
@@ -80,7 +79,6 @@ extension ServiceRun {
       presence.withLock { [hub] presence in presence.removeAll { hub.include($0) } })
   }
 
-  /// Returns the reason that the source may not be used.
   var forbidden: ServiceFailure {
     if case .notPermitted(let sentence)? = beacons.scanner?.availability {
       return ServiceFailure(.noPermission, sentence)
@@ -151,7 +149,6 @@ extension ServiceRun {
     }
   }
 
-  /// Reloads the configured regions on SIGHUP.
   func reloadOnSignal(_ read: Reload) async {
     let (requests, continuation) = AsyncStream.makeStream(
       of: Void.self, bufferingPolicy: .bufferingNewest(1))
