@@ -33,7 +33,6 @@ struct BeaconEngine {
   private(set) var receptionLostSince: MonotonicTime?
   private var schedule: RangingSchedule
 
-  /// Creates an engine without requests.
   init(_ configuration: BeaconService.Configuration, isRecorded: Bool) {
     let ranging = configuration.ranging
     self.configuration = ranging
@@ -50,7 +49,6 @@ struct BeaconEngine {
     monitor = RegionMonitor(monitoring)
   }
 
-  /// The number of beacons that were ranged, and of those that were removed for others.
   var beaconsRanged: (count: Int, evictions: Int) { (ranger.beaconsReceived, ranger.evictions) }
 
   /// The moment of the next delivery of ``advance(to:)``, if no sighting comes before.
@@ -169,7 +167,6 @@ struct BeaconEngine {
     return count
   }
 
-  /// Returns whether there is something to deliver.
   @inline(__always)
   private mutating func process(_ sighting: Sighting, ranges: Bool, monitors: Bool) -> Bool {
     var hasChanged = false

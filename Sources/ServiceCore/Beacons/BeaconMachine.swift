@@ -15,7 +15,6 @@ struct BeaconMachine: Service {
 
   static let name = BeaconService.name
 
-  /// The requests of a client, apart from the regions of its group.
   struct Needs {
     var ranged: Set<RangingRequest> = []
     var filter = ConstraintFilter()
@@ -233,7 +232,6 @@ struct BeaconMachine: Service {
       beacons: entry.state?.beacons(of: entry.region.constraint, \.since) ?? [:])
   }
 
-  /// Determines the state of a region, registered or not, and reports it to the client.
   mutating func requestState(
     of region: BeaconRegion, in group: ClientGroup, for client: ClientIdentifier,
     isAvailable: Bool, into output: inout Output

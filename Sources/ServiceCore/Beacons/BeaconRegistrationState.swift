@@ -2,7 +2,6 @@ import Advertising
 package import Regions
 package import Scanning
 
-/// The state of a region, which outlives the process.
 package struct BeaconRegistrationState: Codable, Sendable {
   package var state: RegionState
   package var since: WallClockTime?
@@ -37,7 +36,6 @@ package struct BeaconRegistrationState: Codable, Sendable {
     (self.state, self.beacons) = (state, beacons)
   }
 
-  /// Returns the beacons inside a region of a UUID, each with a value made of its state.
   func beacons<Value>(
     of constraint: BeaconConstraint, _ value: (BeaconState) -> Value
   ) -> [BeaconIdentity: Value] {

@@ -119,7 +119,6 @@ public final class BeaconService: Sendable {
   /// Calls a function after the events of earlier requests are handed out.
   package func afterOutput(_ body: @escaping @Sendable () -> Void) { host.afterOutput(body) }
 
-  /// Waits until clients have processed everything that a recording delivered.
   package func deliveriesFinished() async { await host.deliveriesFinished() }
 
   /// The offset from the source's time to wall-clock time.

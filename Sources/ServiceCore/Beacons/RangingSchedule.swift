@@ -59,7 +59,6 @@ struct RangingSchedule {
     hasNews = false
   }
 
-  /// Sets the next report, if the end of time does not come before it.
   private mutating func setDue(from moment: MonotonicTime, after beats: Int64) {
     let wait = beats.multipliedReportingOverflow(by: interval)
     let next = wait.overflow ? moment : moment.advanced(by: wait.partialValue)

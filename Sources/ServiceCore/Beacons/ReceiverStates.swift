@@ -2,7 +2,6 @@ import Scanning
 
 /// The latest state of each adapter that was reported to clients.
 struct ReceiverStates {
-  /// The latest report of each adapter, in the order of the reports.
   private(set) var latest: [ScannerHealth] = []
   /// The reports from before the latest pause that no newer one has confirmed or replaced.
   private var former: [ScannerHealth] = []

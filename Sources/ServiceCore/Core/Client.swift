@@ -26,7 +26,6 @@ final class Client: Sendable {
   let identifier: ClientIdentifier
   let group: ClientGroup
   let sink: Sink
-  /// Whether recordings wait until the client has finished an event.
   let pacesRecordings: Bool
 
   private let isAttached: Atomic<Bool>
@@ -94,7 +93,6 @@ final class Client: Sendable {
 
   func endOverflow() { hasOverflown.store(false, ordering: .releasing) }
 
-  /// Sends the waiting stored deliveries if the client has finished half of its deliveries.
   func resumeIfReady() {
     guard hasOverflown.load(ordering: .acquiring),
       waiting.load(ordering: .acquiring) <= Self.maximumWaiting / 2

@@ -8,7 +8,6 @@ struct StoredEvent: Sendable {
   /// The identifier of its journal entry. Events are delivered in the order of identifiers.
   let id: Int64
   let key: Store.Key
-  /// The deliveries that a recording waits for; `nil` for other sources.
   let pace: DispatchGroup?
 
   var group: ClientGroup { ClientGroup(key.group) }
@@ -50,7 +49,6 @@ struct GroupDeliveries {
   private var items = Deque<Item>()
   /// The identifiers of the events that each client must still be sent.
   private var queues: [ClientIdentifier: Deque<Int64>] = [:]
-  /// The pauses of recordings until events are sent.
   private var pauses: [Int64: DeliveryPause] = [:]
   private var receivers: [ClientIdentifier] = []
   /// The number of times that a client left or began to receive.
@@ -153,7 +151,6 @@ struct GroupDeliveries {
     address(index)
   }
 
-  /// Removes the first events, while no client needs them.
   private mutating func removeDone() {
     while let first = items.first, first.isDealtWith, first.unsent == 0, first.unreturned == 0 {
       items.removeFirst()

@@ -14,7 +14,6 @@ final class RegistrationStore: Sendable {
 
   var isPersistent: Bool { configuration.persistence != .none }
 
-  /// The database; `nil` if none is configured or it cannot be opened.
   var database: Store? {
     let (opened, isFirst) = open()
     if isFirst, case .failure(let error) = opened {

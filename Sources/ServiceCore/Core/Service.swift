@@ -7,13 +7,9 @@ package import Scanning
 /// source, delivers the events in order, and stores. All functions are called under one lock, and
 /// must not call an application or wait.
 package protocol Service: Sendable {
-  /// A value that the source delivers.
   associatedtype Input: Sendable
-  /// The extent of the demand for the source.
   associatedtype Demand: Sendable, Codable
-  /// A change of the state of the service's source.
   associatedtype Health: SourceHealth
-  /// An event that the service reports.
   associatedtype Event: ServiceEvent
   /// A client's registration, which outlives the process.
   associatedtype Registration: Codable, Sendable
@@ -68,7 +64,6 @@ extension Service {
   package mutating func recovered(_ name: String, into output: inout Output) {}
 }
 
-/// A service's demand for its source, with a deadline.
 package struct ServiceDemand<Demand: Sendable & Codable>: Sendable, Codable {
   package var demand: Demand
   /// The time of the service's next action, if no input comes before.
@@ -80,7 +75,6 @@ package struct ServiceDemand<Demand: Sendable & Codable>: Sendable, Codable {
   }
 }
 
-/// The input of one delivery by the source.
 package struct ServiceInput<S: Service>: Sendable {
   package var values: [S.Input]
   package var processed = 0
@@ -91,7 +85,6 @@ package struct ServiceInput<S: Service>: Sendable {
   package var demand: S.Demand?
 }
 
-/// A registration that an earlier process stored.
 package struct StoredRegistration<S: Service>: Sendable {
   package let group: ClientGroup
   package let identifier: String

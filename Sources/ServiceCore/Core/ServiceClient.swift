@@ -40,7 +40,6 @@ public struct ServiceClient: Sendable {
   /// Returns the next delivery of any kind, or `nil` after the client's removal or cancellation.
   package func nextDelivery() async -> ServiceDelivery? { await client.buffer?.next() }
 
-  /// Drops the waiting events that a rule selects.
   package func discardEvents(where isDropped: (any ServiceEvent) -> Bool) {
     client.buffer?.discard { isDropped($0.event) }
   }

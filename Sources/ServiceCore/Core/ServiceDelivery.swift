@@ -24,7 +24,6 @@ package final class ServiceDelivery: Sendable {
   private let client: Client
   /// Called once for a stored event, with whether the client has processed it.
   private let returned: (@Sendable (_ wasDealtWith: Bool) -> Void)?
-  /// The deliveries that a recording waits for.
   private let pace: DispatchGroup?
   private let isAcknowledged = Atomic<Bool>(false)
   private let isFinished = Atomic<Bool>(false)
@@ -47,13 +46,11 @@ package final class ServiceDelivery: Sendable {
 
   deinit { finish() }
 
-  /// Records that the client has processed the event, so it is not delivered again.
   package func acknowledge() {
     guard !isAcknowledged.exchange(true, ordering: .acquiringAndReleasing) else { return }
     returned?(true)
   }
 
-  /// Records that the client is ready for the next event, which the source may wait for.
   package func finish() {
     guard !isFinished.exchange(true, ordering: .acquiringAndReleasing) else { return }
     if !isAcknowledged.exchange(true, ordering: .acquiringAndReleasing) {

@@ -58,7 +58,6 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     var failure: (any Error)?
     /// The time before which availability is not checked again, in nanoseconds of uptime.
     var nextAvailability: UInt64 = 0
-    /// The availability by the source's latest state or ``updateAvailability()``.
     var availability: ScannerAvailability?
     /// Whether the manager knows that the source refuses the application.
     var isRefused = false
@@ -226,7 +225,6 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     }
   }
 
-  /// Receives and processes once. Returns whether there is demand for more.
   private func step(_ used: inout [S.Input]) -> Bool {
     guard let source else { return false }
     if isRecorded { inFlight.wait() } else { manager?.checkAuthorizationIfDue() }

@@ -79,12 +79,10 @@ public final class ServiceManager: Sendable {
     var latestClient: UInt64 = 0
     var hosts: [any ServiceHosting] = []
     var status = AuthorizationStatus.notDetermined
-    /// Whether a person or their agent has a service's source refuse the application.
     var isRefused = false
     /// The status for clients. A refusal by a source is a denial, though other services continue.
     var reported: AuthorizationStatus { isRefused && status.isAuthorized ? .denied : status }
     var sent: [ClientIdentifier: AuthorizationStatus] = [:]
-    /// The authorization that was granted on request.
     var granted: AuthorizationStatus?
     /// The number of the latest check of the system's decision, and of the one that counts.
     var (readings, latestReading) = (0, 0)
@@ -382,7 +380,6 @@ public final class ServiceManager: Sendable {
     for host in hosts { host.resume() }
   }
 
-  /// Records whether a service's source refuses the application, and reports a change.
   func setRefused(_ isRefused: Bool) {
     state.withLock { $0.isRefused = isRefused }
     reportAuthorization()

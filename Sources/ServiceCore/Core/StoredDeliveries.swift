@@ -42,7 +42,6 @@ final class StoredDeliveries: Sendable {
     }
   }
 
-  /// Resumes sending events that waited for a slow client.
   func resume(_ client: Client) {
     client.endOverflow()
     send(to: client.group)
@@ -96,7 +95,6 @@ final class StoredDeliveries: Sendable {
     change(ClientGroup(key.group)) { $0.removeEvents(of: key) }
   }
 
-  /// Changes a group's deliveries, and stores the group's position if it has risen.
   private func change(_ group: ClientGroup, _ body: (inout GroupDeliveries) -> Void) {
     let hasRisen = state.withLock { state in
       // This works in place, because a copy of all events would take too long.

@@ -26,13 +26,11 @@ package final class Journal: Sendable {
   /// The maximum length of the records in memory, in bytes.
   package static let maximumBytes = 4 << 20
 
-  /// Entries after a position.
   package struct Batch: Sendable {
     package var entries: [JournalEntry] = []
     /// The lowest identifier of an entry after the position that is gone, or `nil`.
     package var missing: Int64?
     package var hasMissed: Bool { missing != nil }
-    /// The position after this batch.
     package var position: Int64
   }
 
@@ -46,13 +44,10 @@ package final class Journal: Sendable {
 
   struct NewEvent: Sendable {
     var event: any ServiceEvent
-    /// The registration of the event; `nil` if no group receives it.
     var key: Store.Key?
-    /// The registration's state after the event.
     var state: (any Codable & Sendable)?
     /// The deliveries that a recording waits for; `nil` for other sources.
     var pace: DispatchGroup?
-    /// Pauses the recording until the event is sent.
     var pause: DeliveryPause?
   }
 
@@ -85,7 +80,6 @@ package final class Journal: Sendable {
     /// The latest identifier that was given without a store.
     var given: Int64 = 0
     var latest: Int64 = 0
-    /// The positions that readers have marked in this process.
     var positions: [String: Int64] = [:]
 
     mutating func append(_ entry: JournalEntry) {
@@ -130,7 +124,6 @@ package final class Journal: Sendable {
   /// Reads the latest entries of earlier processes into memory.
   package func load() {
     guard let database = store.database, database.limits != nil else { return }
-    // Entries that cannot be read are not in memory.
     let reader = try? database.reader()
     let stored =
       (try? reader?.entries(EntryQuery(limit: Self.maximumEntries, leavesNewest: true))) ?? []
@@ -146,7 +139,6 @@ package final class Journal: Sendable {
     }
   }
 
-  /// Distinguishes this journal's identifiers from those of others: eight hexadecimal digits.
   package var generation: String { store.database?.generation ?? ownGeneration }
 
   package var isStored: Bool { store.isPersistent }
@@ -154,7 +146,6 @@ package final class Journal: Sendable {
   /// The reason why entries cannot be stored now, as a sentence, or `nil`.
   package var fault: String? { isStored ? store.failure(waiting: false)?.description : nil }
 
-  /// Sentences about problems of the database that were repaired, in order.
   package var warnings: [String] { store.database?.warnings ?? [] }
 
   /// Returns the text with which a client continues after an entry.
@@ -168,7 +159,6 @@ package final class Journal: Sendable {
     submit([.event(NewEvent(event: event))])
   }
 
-  /// Appends items in order, without waiting.
   func submit(_ items: [Item]) {
     guard !items.isEmpty else { return }
     state.withLock { state in
@@ -303,10 +293,8 @@ package final class Journal: Sendable {
 
   // MARK: Reading
 
-  /// The latest entry for readers.
   package var latest: Int64 { state.withLock { $0.latest } }
 
-  /// Returns the entries after a position that are in memory.
   package func read(after id: Int64) -> Batch { remembered(after: id).batch }
 
   /// Returns the entries after a position that are in memory, and the latest one that is not.
@@ -392,7 +380,6 @@ package final class Journal: Sendable {
     return start
   }
 
-  /// Records that a reader needs no entry through an identifier any more.
   package func mark(_ reader: String, _ id: Int64) {
     let earlier = store.database?.positions[reader] ?? .min
     let isNew = state.withLock { state in

@@ -44,12 +44,10 @@ package struct JournalEntry: Sendable {
   }
 }
 
-/// A format's description of an event.
 package struct JournalDescription: Sendable {
   /// The kind of event, such as `enter`, `exit`, `state`, `health` or `visit`.
   package var kind: String
   package var wallClockTime: WallClockTime
-  /// The region; `nil` if the event has none.
   package var region: String?
   package var beacon: String?
   /// The length of the stay that an exit ended, in seconds.

@@ -20,7 +20,6 @@ package struct JournalReader: Sendable {
     self.kinds = kinds
   }
 
-  /// Returns the position after which the reader continues; see ``Journal/begin(_:)``.
   package func begin() -> Int64 { journal.begin(name) }
 
   package func next(after position: Int64) -> Next {
@@ -38,6 +37,5 @@ package struct JournalReader: Sendable {
     journal.read(after: position).entries.count { kinds.contains($0.kind) }
   }
 
-  /// Records that the reader needs no entry through a position any more.
   package func mark(_ position: Int64) { journal.mark(name, position) }
 }

@@ -57,7 +57,6 @@ struct ClientUpdates {
   private var updates: Updates?
   private var request: FixRequest?
   private var deferral = DeferredUpdates(DeferredUpdates.Conditions(isUpdating: false))
-  /// The time of the latest fix that the client received.
   private var received: MonotonicTime?
   /// Whether a source works that the application may use.
   private var isAvailable: Bool
@@ -180,7 +179,6 @@ struct ClientUpdates {
     return events + Self.events(deferral.advance(to: now))
   }
 
-  /// Ends the request, because the source refuses locations.
   mutating func refuse(_ refusal: LocationHealth) -> [LocationEvent] {
     guard isRequesting else { return [] }
     request = nil

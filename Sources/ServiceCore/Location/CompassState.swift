@@ -1,7 +1,6 @@
 import Positioning
 import Scanning
 
-/// The headings of all clients.
 struct CompassState {
   private var filters: [ClientIdentifier: HeadingFilter] = [:]
   private var latest: [ClientIdentifier: Heading] = [:]

@@ -11,13 +11,9 @@ import Scanning
 struct FixRequest {
   /// The maximum age of a fix that answers a request at once, in seconds.
   static let recent = 15.0
-  /// The accuracy of a settled receiver, in meters.
   static let good = 20.0
-  /// The number of fixes in a row without improvement, after which none is expected.
   static let steady = 3
-  /// The seconds to wait for a better fix.
   static let patience = 10.0
-  /// The seconds to wait for the first fix.
   static let limit = 60.0
 
   enum Answer: Equatable {
@@ -31,7 +27,6 @@ struct FixRequest {
   private let known: Fix?
   private var best: Fix?
   private var isBestRecent = false
-  /// The number of fixes in a row that were no better than the best one.
   private var steadyCount = 0
   /// The time at which the request ends; `nil` before the source's time is known.
   private(set) var deadline: MonotonicTime?
@@ -72,6 +67,5 @@ struct FixRequest {
     return now >= deadline ? end : nil
   }
 
-  /// The answer if no other fix comes.
   var end: Answer { (best ?? known).map { .fix($0) } ?? .timedOut }
 }

@@ -12,9 +12,7 @@ struct GroupDetectors {
 
   private struct Changes {
     var rule = SignificantChange()
-    /// The clients that started them in this process.
     var started: Set<ClientIdentifier> = []
-    /// The clients that wait for their first fix.
     var waiting: Set<ClientIdentifier> = []
   }
 
@@ -26,7 +24,6 @@ struct GroupDetectors {
 
   var changeRule: SignificantChange? { changes?.rule }
 
-  /// Returns whether a client started significant changes in this process, and receives them.
   func receivesChanges(_ client: ClientIdentifier) -> Bool {
     changes?.started.contains(client) ?? false
   }

@@ -112,7 +112,6 @@ struct LocationCircles {
     }
   }
 
-  /// Returns the registered circles of a group, sorted by identifier.
   func registered(in group: ClientGroup) -> [MonitoredCircle] {
     circles.values.filter { $0.group == group && $0.isRegistered }.map(\.circle)
       .sorted { $0.region.identifier < $1.region.identifier }
@@ -177,7 +176,6 @@ struct LocationCircles {
     endRequests(of: circle, name, into: &output)
   }
 
-  /// Delivers an unknown state to the clients that wait for a circle's.
   private mutating func endRequests(of circle: Circle?, _ name: String, into output: inout Output) {
     limits[name] = nil
     guard let circle else { return }

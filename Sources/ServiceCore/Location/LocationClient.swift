@@ -3,7 +3,6 @@ package import Positioning
 /// A client of a ``LocationService``: its updates, requests and headings, and those of its group.
 package struct LocationClient: Sendable {
   package let service: LocationService
-  /// The client, which may use other services too.
   package let client: ServiceClient
 
   private typealias Output = ServiceOutput<LocationMachine>
@@ -32,7 +31,6 @@ package struct LocationClient: Sendable {
 
   // MARK: Locations
 
-  /// Starts location updates, or changes their settings.
   package func startUpdates(
     _ settings: UpdateSettings = UpdateSettings()
   ) throws(LocationServiceError) {
@@ -85,7 +83,6 @@ package struct LocationClient: Sendable {
     update { $0.stopSignificantChanges(in: client.group, into: &$1) }
   }
 
-  /// Starts to report visits to the group.
   package func startVisits() throws(LocationServiceError) {
     try start { $0.startVisits(in: client.group, into: &$1) }
   }
@@ -134,7 +131,6 @@ package struct LocationClient: Sendable {
     return host.read { [client] in $0.circles.registered(in: client.group) }
   }
 
-  /// Returns the current state of a circle of the group; `nil` if there is no such circle.
   package func snapshot(ofCircle identifier: String) -> CircleSnapshot? {
     host.read { $0.circles.snapshot(of: identifier, in: client.group) }
   }
@@ -170,7 +166,6 @@ package struct LocationClient: Sendable {
     host.read { [identifier] in $0.compass.latestHeading(of: identifier) }
   }
 
-  /// Reports the latest state of the source to the client, as an event.
   package func reportHealth() {
     update { machine, output in
       // A client that does not receive yet starts here, so it neither misses nor repeats a change.

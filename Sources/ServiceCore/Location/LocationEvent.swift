@@ -1,19 +1,16 @@
 package import Positioning
 package import Scanning
 
-/// An event that a ``LocationService`` delivers to a client.
 package enum LocationEvent: ServiceEvent, Hashable {
   /// Fixes of the client's updates, in the order of time; several if they were deferred.
   case fixes([Fix])
   /// The answer to a request for one fix, unless the client's updates deliver that fix.
   case requestedFix(Fix)
-  /// No fix came within the time of a request for one.
   case requestTimedOut
   /// A request for one fix ended, because the source refuses the application.
   case requestFailed(LocationHealth)
   /// Location updates are paused, because no movement is likely.
   case paused
-  /// Location updates continue after a pause.
   case resumed
   /// A deferral has ended, as requested or by an error. It has the fixes that were held back, even
   /// if the client has stopped its updates.
@@ -22,18 +19,14 @@ package enum LocationEvent: ServiceEvent, Hashable {
   case visit(VisitReport)
   /// A monitored circle was entered or left, or its state was determined.
   case circle(CircleEvent)
-  /// The answer to a request for a circle's state.
   case circleState(CircularRegion, GeofenceState)
   case registered(MonitoredCircle)
   case heading(Heading)
-  /// The source's state changed.
   case health(LocationHealth, at: WallClockTime)
-  /// The application is no longer authorized.
   case refused(AuthorizationStatus)
   /// The source has ended: the reason, and whether that is a failure.
   case ended(String, isFailure: Bool)
 
-  /// Whether a later event replaces this one, as it does for headings.
   package var isReplaceable: Bool {
     if case .heading = self { true } else { false }
   }
@@ -43,7 +36,6 @@ package struct MonitoredCircle: Sendable, Hashable, Codable {
   package var region: CircularRegion
   /// Whether the client acts on entries. The service reports them in any case.
   package var notifiesOnEntry = true
-  /// Whether the client acts on exits. The service reports them in any case.
   package var notifiesOnExit = true
 
   package init(_ region: CircularRegion) { self.region = region }
@@ -52,13 +44,11 @@ package struct MonitoredCircle: Sendable, Hashable, Codable {
 package struct CircleEvent: Sendable, Hashable, Codable {
   package var circle: MonitoredCircle
   package var transition: GeofenceTransition
-  /// The offset from the transition's time to wall-clock time.
   package var wallClockOffset: WallClockOffset
 
   package var wallClockTime: WallClockTime { transition.time.wallClockTime(wallClockOffset) }
 }
 
-/// The state of a monitored circle at a moment.
 package struct CircleSnapshot: Sendable, Hashable, Codable {
   package var circle: MonitoredCircle
   package var state: GeofenceState
@@ -72,7 +62,6 @@ package struct LocationUse: Sendable, Hashable {
   package var isRequesting = false
   package var headings = false
   package var visits = false
-  /// Whether the client receives significant changes.
   package var significantChanges = false
 
   /// Whether fixes are needed, other than for circles.
@@ -87,7 +76,6 @@ package struct UpdateSettings: Sendable, Hashable, Codable {
   package var interval = 0.0
   /// The activity of the client, which determines pauses.
   package var activity = ActivityType.other
-  /// Whether updates may pause while no movement is likely.
   package var pausesAutomatically = true
   /// Whether a recording may deliver up to ``batch`` fixes at once, for a client that changes
   /// nothing between them. A change of threads costs more than a fix.

@@ -24,7 +24,6 @@ struct LocationMachine: Service {
   private var fixRequests: UInt64 = 0
   private var status = AuthorizationStatus.notDetermined
   private var hasEnded = false
-  /// The fixes that were gathered for a client that takes several at once.
   private var batch: (client: ClientIdentifier, fixes: [Fix])?
 
   init(isRecorded: Bool) { self.isRecorded = isRecorded }
@@ -33,7 +32,6 @@ struct LocationMachine: Service {
   var isRefusedBySource: Bool { source.isRefused }
   var wallClockOffset: WallClockOffset { source.wallClockOffset }
 
-  /// The latest fix, if the application may have it.
   var latestFix: Fix? { status.isAuthorized && !source.isRefused ? source.newestFix : nil }
 
   var isRefused: Bool { status == .denied || status == .restricted }
@@ -49,7 +47,6 @@ struct LocationMachine: Service {
 
   // MARK: Clients and groups
 
-  /// Changes the updates of a client, if it has any, and delivers the events.
   mutating func modify(
     _ client: ClientIdentifier, into output: inout Output,
     _ change: (inout ClientUpdates) -> [LocationEvent]
@@ -71,7 +68,6 @@ struct LocationMachine: Service {
     return batch.map { $0.fixes.count < UpdateSettings.batch } ?? true
   }
 
-  /// Delivers the gathered fixes before later events.
   private mutating func flush(_ output: inout Output) {
     if let batch { output.deliverFirst(.fixes(batch.fixes), to: batch.client) }
     batch = nil
@@ -95,7 +91,6 @@ struct LocationMachine: Service {
     }
   }
 
-  /// Changes the detectors of a group, after adding them if it has none, and delivers the events.
   private mutating func modify(
     _ group: ClientGroup, into output: inout Output,
     _ change: (inout GroupDetectors) -> [GroupDetectors.Event]
@@ -165,7 +160,6 @@ struct LocationMachine: Service {
     }
   }
 
-  /// Whether anything depends on a rest of the receiver.
   private var dependsOnRest: Bool {
     groups.values.contains { $0.visits != nil } || clients.values.contains(where: \.dependsOnRest)
   }
@@ -337,7 +331,6 @@ struct LocationMachine: Service {
     output.unregister(Self.visits, in: group)
   }
 
-  /// Starts a group's significant changes. Each client's first start delivers a fix to it.
   mutating func startSignificantChanges(
     in group: ClientGroup, for client: ClientIdentifier, into output: inout Output
   ) {

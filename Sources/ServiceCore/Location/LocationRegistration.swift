@@ -1,7 +1,6 @@
 package import Positioning
 package import Scanning
 
-/// A registration of a group with the location service.
 package enum LocationRegistration: Codable, Sendable {
   case circle(MonitoredCircle)
   case visits
@@ -12,7 +11,6 @@ package enum LocationRegistration: Codable, Sendable {
   }
 }
 
-/// The state of a registration, which outlives the process.
 package enum LocationRegistrationState: Codable, Sendable {
   case circle(GeofenceState, since: WallClockTime)
   /// The offset belongs to the time line of the detector.

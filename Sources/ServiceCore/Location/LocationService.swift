@@ -8,7 +8,6 @@ package import Scanning
 package final class LocationService: Sendable {
   package static let name = "location"
 
-  /// The source of fixes and compass readings, if there is one.
   package let source: (any LocationSource)?
   package let manager: ServiceManager
 
@@ -60,7 +59,6 @@ package final class LocationService: Sendable {
   /// The latest fix, if there is one and the application is authorized.
   package var latestFix: Fix? { host.read { $0.latestFix } }
 
-  /// The latest state of the source, if it is known.
   package var health: LocationHealth? { host.read { $0.health } }
 
   /// The availability of the source, as far as it is known: by its state or, while it rests, by a
@@ -80,17 +78,13 @@ package final class LocationService: Sendable {
 
   package var isWanted: Bool { host.read { $0.demand != nil } }
 
-  /// The reason why the source has ended, as a sentence; `nil` while it has not.
   package var end: String? { host.end }
 
   package var failure: (any Error)? { host.failure }
 
-  /// Calls a function after the events of earlier requests are handed out.
   package func afterOutput(_ body: @escaping @Sendable () -> Void) { host.afterOutput(body) }
 
-  /// Waits until clients have processed everything that a recording delivered.
   package func deliveriesFinished() async { await host.deliveriesFinished() }
 
-  /// The offset from the source's time to wall-clock time.
   package var wallClockOffset: WallClockOffset { host.read { $0.wallClockOffset } }
 }
