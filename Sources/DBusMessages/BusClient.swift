@@ -6,7 +6,6 @@ package import Clocks
 /// Any process can send signals, so only those of the name's owner are the service's. After an
 /// error, call ``fail(at:)``; the next ``connect(at:matching:)`` that is due starts again.
 package struct BusClient<Subject: Sendable>: ~Copyable {
-  /// A call without an answer yet.
   package struct Call: Sendable {
     package var subject: Subject
     package var sent: MonotonicTime
@@ -15,7 +14,6 @@ package struct BusClient<Subject: Sendable>: ~Copyable {
   package enum Event: Sendable {
     /// The service has started, with its unique name, or ended.
     case owner(String?)
-    /// The answer to a call.
     case answer(Subject)
     /// A signal or call from the service.
     case service
@@ -70,7 +68,6 @@ package struct BusClient<Subject: Sendable>: ~Copyable {
     forget()
   }
 
-  /// Forgets the service's owner and the calls to it.
   package mutating func forget() { (owner, calls) = (nil, [:]) }
 
   // MARK: What is sent

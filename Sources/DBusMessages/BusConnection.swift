@@ -20,7 +20,6 @@ import Glibc
 /// }
 /// ```
 @safe package final class BusConnection {
-  /// The name that the bus gave this connection, such as ":1.42".
   package private(set) var uniqueName = ""
   /// The number of messages dropped by a call that read more than the limits permit to keep, or for
   /// having too many values. If it rises, a mirror of a service's state is incomplete.
@@ -37,7 +36,6 @@ import Glibc
   /// The time limit for answers in nanoseconds, which is libdbus's own.
   package static let defaultTimeout: Int64 = 25_000_000_000
 
-  /// Prepares libdbus for several threads, once.
   private static let threads: Void = { _ = dbus_threads_init_default() }()
 
   /// Connects to a bus and takes a unique name. The timeout for the bus's answer is in nanoseconds.
@@ -168,7 +166,6 @@ extension BusConnection {
     try answer(BusMessage(.reply, body: body), to: call)
   }
 
-  /// Answers a call with an error if its caller expects a reply.
   package func replyError(to call: BusMessage, name: String, message: String) throws(BusError) {
     var error = BusMessage(.error, body: [.string(message)])
     error.errorName = name
@@ -214,7 +211,6 @@ extension BusConnection {
     kept.count < limits.messages && keptBytes < limits.decodedBytes
   }
 
-  /// Keeps a message, or counts it as dropped.
   private func keep(_ wire: consuming WireMessage) {
     guard !wire.isDisconnection else { return }
     var budget = limits.decodedBytes

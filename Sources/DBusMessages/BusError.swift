@@ -16,7 +16,6 @@ package enum BusError: Error, Hashable, Sendable {
 }
 
 extension BusError {
-  /// The names of errors in answers of buses and services.
   package enum Name {
     package static let serviceUnknown = "org.freedesktop.DBus.Error.ServiceUnknown"
     package static let nameHasNoOwner = "org.freedesktop.DBus.Error.NameHasNoOwner"

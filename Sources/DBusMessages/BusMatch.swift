@@ -19,7 +19,6 @@ package struct BusMatch: Hashable, Sendable {
     self.arg0 = arg0
   }
 
-  /// Returns the rule for the signals of a name's new owner.
   package static func owner(of name: String) -> BusMatch {
     BusMatch(
       sender: Bus.name, path: Bus.path, interface: Bus.name, member: "NameOwnerChanged", arg0: name)

@@ -1,4 +1,3 @@
-/// A message on a bus.
 package struct BusMessage: Hashable, Sendable {
   package enum Kind: Int32, Sendable {
     case call = 1
@@ -50,7 +49,6 @@ package struct BusMessage: Hashable, Sendable {
     try WireMessage.make(self).bytes(serial: serial)
   }
 
-  /// The error that a message of kind ``Kind/error`` reports.
   package var error: BusError? {
     guard kind == .error else { return nil }
     return BusError(name: errorName ?? "", message: body.first?.asString ?? "")

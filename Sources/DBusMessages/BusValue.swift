@@ -1,4 +1,3 @@
-/// A value in a message.
 package enum BusValue: Hashable, Sendable {
   case byte(UInt8)
   case boolean(Bool)
@@ -14,7 +13,6 @@ package enum BusValue: Hashable, Sendable {
   case signature(String)
   /// A file descriptor in a received message. It is never opened, and none can be sent.
   case fileDescriptor
-  /// An array of bytes: `ay`.
   case bytes([UInt8])
   /// An array of values, which all have the element's signature.
   case array(element: String, [BusValue])
@@ -49,7 +47,6 @@ extension BusValue {
     return value
   }
 
-  /// The text of a string, an object path or a signature.
   package var asString: String? {
     switch unwrapped {
     case .string(let text), .objectPath(let text), .signature(let text): text
@@ -83,7 +80,6 @@ extension BusValue {
     if case .bytes(let bytes) = unwrapped { bytes } else { nil }
   }
 
-  /// The elements of an array or the members of a structure.
   package var asArray: [BusValue]? {
     switch unwrapped {
     case .array(_, let values), .structure(let values): values

@@ -23,7 +23,6 @@ package struct ManagedObjects: Sendable {
     self.maximumBytes = maximumBytes
   }
 
-  /// Returns the rules for the signals that ``apply(_:)`` needs.
   package static func matches(service: String) -> [BusMatch] {
     [
       BusMatch(sender: service, interface: Bus.objectManager),
@@ -38,7 +37,6 @@ package struct ManagedObjects: Sendable {
     return call
   }
 
-  /// Replaces all objects by those in a reply to ``request(to:)``.
   package mutating func reset(_ reply: [BusValue]) {
     objects = [:]
     bytes = 0
@@ -48,8 +46,7 @@ package struct ManagedObjects: Sendable {
     }
   }
 
-  /// Applies a signal, and returns the names of the interfaces that it changed; ignores any other
-  /// message.
+  /// Applies a signal; returns the names of the interfaces that it changed.
   package mutating func apply(_ message: BusMessage) -> [String] {
     guard message.kind == .signal, owner == nil || message.sender == owner else { return [] }
     let body = message.body
@@ -113,7 +110,6 @@ package struct ManagedObjects: Sendable {
     return true
   }
 
-  /// Returns the approximate memory of an interface: names, table entries and properties.
   private static func size(of name: String, _ properties: Properties, at path: String) -> Int {
     properties.reduce(512 + name.utf8.count + path.utf8.count) { $0 + size(of: $1.key, $1.value) }
   }

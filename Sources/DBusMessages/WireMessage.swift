@@ -5,7 +5,6 @@ import CDBus
 @safe struct WireMessage: ~Copyable {
   private let handle: OpaquePointer
 
-  /// Takes ownership of a message.
   init(taking handle: OpaquePointer) { unsafe self.handle = handle }
 
   deinit { unsafe dbus_message_unref(handle) }
@@ -13,7 +12,6 @@ import CDBus
   /// The maximum depth of nested values, which libdbus also requires of received messages.
   static let maximumDepth = 64
 
-  /// The serial of the call that this message answers; `nil` if it is not an answer.
   var answeredSerial: UInt32? {
     let type = unsafe dbus_message_get_type(handle)
     guard type == BusMessage.Kind.reply.rawValue || type == BusMessage.Kind.error.rawValue else {
