@@ -26,7 +26,6 @@ struct BTSnoop {
     contents = PacketContents(linkType)
   }
 
-  /// Reads the next packet, from the start of its record; `nil` if the bytes end before its end.
   @inline(__always)
   @_lifetime(cursor: copy cursor)
   func next(_ cursor: inout ByteCursor) throws(ParseError) -> CapturedPacket? {

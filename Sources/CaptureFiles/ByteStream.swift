@@ -48,7 +48,6 @@ package struct ByteStream: ~Copyable {
     return count - here
   }
 
-  /// Reads more bytes from the file.
   package mutating func fill() throws(CaptureError) -> FileSource.Read {
     if start > 0 {
       unsafe buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[start..<end]))
@@ -70,6 +69,5 @@ package struct ByteStream: ~Copyable {
     return read
   }
 
-  /// Waits for more, for a tenth of a second at most.
   package func wait() { file.wait() }
 }

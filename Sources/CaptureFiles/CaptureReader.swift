@@ -40,7 +40,6 @@ package final class CaptureReader {
 
   var firstTime: MonotonicTime? { timeline.first }
   var time: MonotonicTime { timeline.now }
-  /// The offset from the replay's time to the recording's wall-clock time, for the latest batch.
   var wallClockOffset: WallClockOffset { timeline.wallClockOffset }
 
   /// Reads until the collector has some sightings, or one read of the file is decoded. Does not
@@ -136,8 +135,7 @@ extension CaptureReader {
     return (batch.place ?? cursor.position, batch.end)
   }
 
-  /// A fast path, in registers, for nearly all packets: events with one whole report, in order of
-  /// time.
+  /// A fast path, in registers, for nearly all packets: events with one whole report, in order.
   private struct Run {
     fileprivate var course: Timeline.Course
     fileprivate let firstAdapter: UInt16
@@ -224,8 +222,7 @@ extension CaptureReader {
       }
     }
 
-    /// Decodes one packet, unless the replay ends before it or it belongs to the next batch.
-    /// Returns whether the batch has room for more.
+    /// Decodes a packet that is due in this batch; returns whether the batch has room for more.
     @inline(never)
     mutating func decode(
       _ packet: CapturedPacket, in read: RawSpan, into collector: inout SightingCollector

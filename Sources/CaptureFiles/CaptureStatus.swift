@@ -2,7 +2,6 @@ package import Scanning
 
 /// The progress of reading a capture, with the counts of its contents.
 package struct CaptureStatus: Sendable {
-  /// The file's name, or "standard input".
   package var name: String
   package var size: Int?
   /// The format and link types, for display; `nil` before the file header is read.

@@ -42,7 +42,6 @@ package struct CaptureWriter: Sendable {
       packet.isEmpty ? nil : unsafe packet.unsafeLoad(fromUncheckedByteOffset: 0, as: UInt8.self)
     switch format {
     case .btsnoop:
-      // Commands and events have bit 1 set.
       let isCommandOrEvent = type == 0x01 || type == 0x04
       let flags: UInt32 = (isReceived ? 1 : 0) | (isCommandOrEvent ? 2 : 0)
       writeRecordHead(
@@ -89,7 +88,6 @@ package struct CaptureWriter: Sendable {
 }
 
 extension CaptureWriter {
-  /// Appends the 24 bytes before a packet in btsnoop.
   func writeRecordHead(
     original: Int, captured: Int, flags: UInt32, _ time: WallClockTime, to bytes: inout [UInt8]
   ) {

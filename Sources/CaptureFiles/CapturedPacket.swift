@@ -44,9 +44,7 @@ struct CapturedPacket: BitwiseCopyable {
   }
 }
 
-/// A packet's link type, in a form that is quick to compare.
-///
-/// The raw values are those of ``LinkType``.
+/// A packet's link type, quick to compare. The raw values are those of ``LinkType``.
 enum PacketContents: UInt64, BitwiseCopyable {
   /// HCI, preceded by the H4 packet type.
   case h4 = 187

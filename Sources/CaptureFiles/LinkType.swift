@@ -9,11 +9,9 @@ package struct LinkType: RawRepresentable, Hashable, Sendable {
   private static var datalinks: UInt64 { 1 << 32 }
 
   init(btsnoopDatalink datalink: UInt32) {
-    // Datalink 1002 is H4.
     rawValue = datalink == 1002 ? PacketContents.h4.rawValue : Self.datalinks + UInt64(datalink)
   }
 
-  /// Whether packets contain their adapter's number.
   var namesAdapters: Bool {
     let contents = PacketContents(self)
     return contents == .linuxMonitor || contents == .btsnoopMonitor

@@ -33,7 +33,6 @@ enum OpenFormat {
     }
   }
 
-  /// Whether packets contain their adapter's number.
   var namesAdapters: Bool {
     if case .pcapng(let reader) = self {
       return reader.interfaces.contains { $0.linkType.namesAdapters }
@@ -41,7 +40,6 @@ enum OpenFormat {
     return linkType?.namesAdapters ?? false
   }
 
-  /// The format and link types, for display.
   var name: String? {
     switch self {
     case .unknown: nil

@@ -13,7 +13,6 @@ package struct Pacer {
     self.factor = factor
   }
 
-  /// The current time of the recording.
   package var now: MonotonicTime {
     let elapsed = DispatchTime.now().uptimeNanoseconds - began.uptimeNanoseconds
     return start.advanced(by: Int64(min(Double(elapsed) * factor, 9e18)))

@@ -7,7 +7,6 @@ struct PacketHandover {
   /// The memory for a packet that gets an H4 type.
   private var typed: [UInt8] = []
 
-  /// Creates a converter that adds `firstAdapter` to each adapter's number.
   init(to tap: @escaping PacketTap, firstAdapter: UInt16) {
     self.tap = { packet, time, isReceived, adapter in
       tap(packet, time, isReceived, firstAdapter &+ adapter)

@@ -36,7 +36,6 @@ struct Pcap {
     contents = PacketContents(linkType)
   }
 
-  /// Reads the next packet, from the start of its record; `nil` if the bytes end before its end.
   @inline(__always)
   @_lifetime(cursor: copy cursor)
   func next(_ cursor: inout ByteCursor) throws(ParseError) -> CapturedPacket? {
@@ -67,7 +66,6 @@ struct Pcap {
 }
 
 extension ByteCursor {
-  /// Reads an integer in the file's byte order.
   @_lifetime(self: copy self)
   mutating func read<Value: FixedWidthInteger & BitwiseCopyable>(
     _ type: Value.Type, bigEndian: Bool
@@ -77,7 +75,6 @@ extension ByteCursor {
 }
 
 extension RawSpan {
-  /// Returns the integer at an offset of a header, in the file's byte order.
   @inline(__always)
   func uint32(at offset: Int, bigEndian: Bool) -> UInt32 {
     let value = littleEndian(UInt32.self, at: offset)

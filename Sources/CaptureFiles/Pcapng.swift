@@ -30,7 +30,6 @@ struct Pcapng {
 
   var isBigEndian = false
   var interfaces: [PcapngInterface] = []
-  /// The format and link types of the section, for display.
   private(set) var name = "pcapng"
   /// The time of the latest packet, which Simple Packet Blocks get because they have none.
   var latestTime = WallClockTime(nanoseconds: 0)
@@ -60,8 +59,7 @@ struct Pcapng {
   }
 
   /// The fast path for a whole, little-endian Enhanced Packet Block of the same interface as the
-  /// one before. Returns `nil` for everything else, including errors, which ``nextOfAny(_:)``
-  /// handles.
+  /// one before. Returns `nil` for everything else, which ``nextOfAny(_:)`` handles.
   @inline(__always)
   @_lifetime(cursor: copy cursor)
   private mutating func nextUsual(_ cursor: inout ByteCursor) -> CapturedPacket? {

@@ -39,7 +39,6 @@ struct PcapngInterface {
     }
   }
 
-  /// Returns the N of `hciN`, Linux's name for an adapter, or of `bluetoothN`, libpcap's.
   private static func adapter(named name: RawSpan) -> UInt16? {
     let text = unsafe name.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
     for prefix in ["hci", "bluetooth"] where text.hasPrefix(prefix) {

@@ -31,11 +31,9 @@ package protocol Recording: AnyObject {
 extension Recording {
   package func willReadAhead() {}
 
-  /// Whether all inputs are delivered.
   package var isEmpty: Bool { next == inputs.count }
 }
 
-/// The result of reading a recording.
 package enum ReadingProgress: Sendable {
   case more
   /// Everything available is read; more may follow.
@@ -48,7 +46,6 @@ package struct Playback<Reel: Recording> {
   package typealias Progress = SourceProgress<Reel.Health>
 
   package let recordings: [Reel]
-  /// The multiple of the recorded speed; `nil` for playback without delay.
   package var factor: Double?
 
   private let duration: Int64?
@@ -65,25 +62,19 @@ package struct Playback<Reel: Recording> {
   private var progress = Progress()
   private var given: MonotonicTime?
 
-  /// Prepares to play recordings.
-  ///
-  /// - Parameters:
-  ///   - recordings: The recordings. Inputs at one time are delivered in this order.
-  ///   - factor: The multiple of the recorded speed; `nil` for playback without delay.
-  ///   - duration: The duration to play, in nanoseconds; `nil` for all.
+  /// Prepares to play recordings; inputs at one time are delivered in their order. Without a
+  /// `factor` there is no delay. `duration` is in nanoseconds; `nil` for all.
   package init(_ recordings: [Reel], factor: Double?, duration: Int64?) {
     (self.recordings, self.factor, self.duration) = (recordings, factor, duration)
     isAtEnd = recordings.map { _ in false }
     failures = recordings.map { _ in nil }
   }
 
-  /// Whether inputs are read and not yet due.
   package var isHolding: Bool { factor != nil && given != progress.reached }
 
   /// Stops the time of paced recordings until the next call of ``receive(until:into:)``.
   package mutating func rest() { pacer = nil }
 
-  /// Reads the first available inputs of each recording.
   package mutating func readFirst() {
     for index in recordings.indices {
       while recordings[index].isEmpty, !isAtEnd[index], advance(index) {}

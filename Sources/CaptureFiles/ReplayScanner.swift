@@ -32,9 +32,7 @@ public final class ReplayScanner: Scanner {
 
   private let state: Mutex<Playback<CaptureRecording>>
   private let offsets: [UInt16: Double]
-  /// The speed of playback.
   package let speed: Speed
-  /// Whether the recordings are still being written.
   package let follows: Bool
 
   /// Opens recordings.

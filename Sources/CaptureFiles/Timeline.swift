@@ -6,17 +6,12 @@ package import Scanning
 /// the recording host's clock was set: time continues from there with the new clock. A step forward
 /// cannot be distinguished from silence, and counts as silence.
 package struct Timeline {
-  /// The number of packets out of order by up to a second.
   package private(set) var disordered = 0
-  /// The number of times that the recording's clock was set back.
   package private(set) var stepsBack = 0
-  /// The first and the latest time.
   package private(set) var first: MonotonicTime?
   package private(set) var now = MonotonicTime(nanoseconds: 0)
-  /// The offset to the recorded clock.
   package private(set) var wallClockOffset = WallClockOffset.zero
 
-  /// Whether the duration has passed.
   package var isOver: Bool { duration != nil && now >= end }
 
   private var latestRecorded = WallClockTime(nanoseconds: .min)
@@ -67,7 +62,6 @@ package struct Timeline {
     }
   }
 
-  /// Continues from the end of a course.
   mutating func follow(_ course: Course) { (latestRecorded, now) = (course.recorded, course.now) }
 
   @inline(never)

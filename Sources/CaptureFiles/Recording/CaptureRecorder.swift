@@ -17,7 +17,6 @@ import Synchronization
 /// - **Disk space** is limited by ``RecordingConfiguration/maximumBytes`` and
 ///   ``RecordingConfiguration/maximumFiles``.
 package final class CaptureRecorder: Sendable {
-  /// The maximum number of bytes of packets that wait to be written.
   package static let maximumWaitingBytes = 4 * 1024 * 1024
   /// The time between two writes, in nanoseconds.
   package static let period = WallClockTime.nanosecondsPerSecond / 2

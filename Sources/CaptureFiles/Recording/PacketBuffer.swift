@@ -10,7 +10,6 @@ struct PacketBuffer: ~Copyable {
   private var bytes: [UInt8] = []
   private(set) var count = 0
 
-  /// The number of bytes before each packet.
   static let headBytes = 16
 
   init(reserving capacity: Int = 0) { bytes.reserveCapacity(capacity) }

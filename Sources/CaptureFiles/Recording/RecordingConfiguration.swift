@@ -15,7 +15,6 @@ package struct RecordingConfiguration: Sendable {
   /// the same name; the oldest is removed first. `nil` for no limit. With ``maximumBytes``, the
   /// disk space used is at most the product of both.
   package var maximumFiles: Int?
-  /// The maximum number of packets; `nil` for no limit.
   package var maximumPackets: Int?
   /// The addresses of the adapters, if known. ``CaptureWriter/Format/btmon`` stores them.
   package var addresses: [UInt16: BluetoothAddress] = [:]
@@ -30,13 +29,11 @@ package struct RecordingConfiguration: Sendable {
   var isRotated: Bool { path != "-" && (maximumBytes != nil || longestTime != nil) }
 }
 
-/// The progress of a recording.
 package struct RecordingStatus: Sendable, Hashable {
   /// The number of packets on the disk.
   package var packets = 0
   /// The number of bytes on the disk, including file headers.
   package var bytes = 0
-  /// The number of packets that could not be recorded.
   package var lost = 0
   package var files = 0
   /// The current file, or the last one.

@@ -80,7 +80,6 @@ struct RecordingFile: ~Copyable {
     return (ends.count, nil)
   }
 
-  /// Waits until everything written is on the disk.
   mutating func sync() throws(RecordingCallError) {
     guard needsSync else { return }
     if !isStream { try descriptor.syncData() }

@@ -57,7 +57,6 @@ struct RecordingNames {
   private var kept: [FilePath] = []
   private var problem: RecordingError.Problem?
 
-  /// Finds the files of earlier recordings.
   init(_ configuration: RecordingConfiguration) throws(RecordingCallError) {
     name = RecordingName(path: FilePath(configuration.path))
     isRotated = configuration.isRotated
@@ -114,7 +113,6 @@ struct RecordingNames {
     return file
   }
 
-  /// Removes files until there is room for one more.
   private mutating func removeOldest() {
     guard let maximumFiles else { return }
     while kept.count >= max(1, maximumFiles), let oldest = kept.first {

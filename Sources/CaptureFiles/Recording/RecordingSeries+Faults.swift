@@ -5,7 +5,6 @@ extension RecordingSeries {
   /// The number of good batches, five seconds of them, that end a fault.
   private static let batchesOfHealth = 10
 
-  /// Records and reports a fault.
   mutating func fail(_ problem: RecordingError.Problem) {
     goodBatches = 0
     guard status.failure?.problem.isSame(as: problem) != true else { return }
@@ -22,7 +21,6 @@ extension RecordingSeries {
     fail(.tooSlow)
   }
 
-  /// Ends the fault after enough good batches.
   mutating func recover() {
     guard let failure = status.failure, goodBatches >= Self.batchesOfHealth else { return }
     status.failure = nil
@@ -43,7 +41,6 @@ extension RecordingError.Problem {
 }
 
 extension RecordingCallError {
-  /// The problem of the recording that this error causes.
   var problem: RecordingError.Problem {
     switch errno {
     case .fileExists: .exists

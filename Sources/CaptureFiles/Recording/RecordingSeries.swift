@@ -14,7 +14,6 @@ struct RecordingSeries: ~Copyable {
   let remark: @Sendable (String) -> Void
 
   var status = RecordingStatus()
-  /// The number of batches in a row without a failure.
   var goodBatches = 0
 
   private var file: RecordingFile?
@@ -72,7 +71,6 @@ struct RecordingSeries: ~Copyable {
     }
   }
 
-  /// Records packets. When this returns, they are on the disk or counted as lost.
   mutating func write(_ packets: borrowing PacketBuffer) {
     hasTriedToOpen = false
     goodBatches += 1
@@ -148,7 +146,6 @@ struct RecordingSeries: ~Copyable {
     if status.failure?.problem == .removed { status.failure = nil }
   }
 
-  /// Writes the file header if the file is empty.
   private mutating func writeHeader() {
     guard pending.isEmpty, file?.end == 0 else { return }
     if configuration.format == .pcapng {
@@ -179,7 +176,6 @@ struct RecordingSeries: ~Copyable {
     packetsByEnd.append(pendingPackets)
   }
 
-  /// Writes the pending bytes, and waits until they are on the disk.
   private mutating func flush() {
     writeOut()
     do throws(RecordingCallError) {

@@ -14,13 +14,11 @@ extension FileDescriptor {
 }
 
 extension FilePath {
-  /// The directory of the file.
   var directory: FilePath {
     let directory = removingLastComponent()
     return directory.isEmpty ? "." : directory
   }
 
-  /// Checks that files can be created in the directory.
   func checkWritable() throws(RecordingCallError) {
     guard unsafe withPlatformString({ unsafe access($0, W_OK | X_OK) == 0 }) else {
       throw RecordingCallError("access", errno)
@@ -59,7 +57,6 @@ extension FilePath {
     return names
   }
 
-  /// Removes the file, if it exists.
   func remove() throws(RecordingCallError) {
     guard unsafe withPlatformString({ unsafe unlink($0) == 0 }) || errno == ENOENT else {
       throw RecordingCallError("unlink", errno)
