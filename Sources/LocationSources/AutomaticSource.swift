@@ -43,7 +43,6 @@ package final class AutomaticSource: LocationSource {
 
   package var name: String { choice.name ?? "automatic location source" }
   package var isRecorded: Bool { false }
-  /// Whether the source in use reports changes only.
   package var reportsOnlyChanges: Bool {
     alternatives.choice?.index.map { sources[$0].reportsOnlyChanges } ?? false
   }

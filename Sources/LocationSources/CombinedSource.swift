@@ -130,7 +130,6 @@ extension CombinedSource {
     /// Whether a request is pending, and the end of the wait for the first answer.
     private let question = Mutex((isOpen: false, firstEnd: DispatchTime?.none))
 
-    /// The time limit for the first answer in ``hasCompass``: 1 s.
     private static let answerLimit = DispatchTimeInterval.seconds(1)
 
     var hasCompass: Bool {
@@ -160,7 +159,6 @@ extension CombinedSource {
       var readings: [PositionInput] = []
       var health: [LocationHealth] = []
 
-      /// Keeps inputs and changes from the compass for the client.
       mutating func add(_ inputs: [PositionInput], _ changes: [LocationHealth]) {
         guard isNeeded else { return }
         // They get the current time, so that none is earlier than progress that was reported.

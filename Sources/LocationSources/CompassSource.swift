@@ -26,12 +26,10 @@ enum CompassName {
   static let properties = "org.freedesktop.DBus.Properties"
 }
 
-/// A connection to iio-sensor-proxy that claims the compass.
 package struct CompassSession: ~Copyable, LocationSession {
   package var report = LocationReport()
 
   private var client: BusClient<Subject>
-  /// Whether the daemon has a compass; `nil` while unknown.
   private var hasCompass: Bool?
   /// The latest heading since the claim, in degrees.
   private var heading: Double?
@@ -75,7 +73,6 @@ package struct CompassSession: ~Copyable, LocationSession {
       call: member, of: CompassName.interface, at: CompassName.path, to: CompassName.service)
   }
 
-  /// Returns `true` if iio-sensor-proxy has a compass.
   static func isPresent(on bus: BusConnection, _ limit: Int64) throws(BusError) -> Bool {
     let values = try bus.call(propertiesRequest, timeout: limit).first?.asProperties
     return values?["HasCompass"]?.asBool == true

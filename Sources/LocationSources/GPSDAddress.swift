@@ -1,12 +1,10 @@
 import Glibc
 
-/// The address of a gpsd.
 package enum GPSDAddress: Hashable, Sendable {
   /// A TCP port; the host is a name or a numeric address.
   case tcp(host: String, port: UInt16)
   case unix(path: String)
 
-  /// The default port of gpsd on this machine.
   package static let local = GPSDAddress.tcp(host: "localhost", port: 2947)
 
   /// Parses `HOST`, `HOST:PORT`, `[ADDRESS]:PORT` or a socket's path, optionally after `gpsd://`.

@@ -19,7 +19,6 @@ package enum GPSDMessage: Hashable, Sendable {
   case attitude(Attitude)
   /// ERROR: a request was refused, or a receiver cannot be opened.
   case error(String)
-  /// A message of another class.
   case other(String)
 
   /// The maximum length of a line, in bytes. gpsd 3.22 sends at most 10,240.
@@ -37,7 +36,6 @@ package enum GPSDMessage: Hashable, Sendable {
     package var device: String?
     /// The number in view; `nil` if the message does not contain it.
     package var visible: Int?
-    /// The number used for the fix.
     package var used: Int?
     package var hdop: Double?
   }
@@ -160,17 +158,12 @@ extension GPSDMessage.Report {
     (verticalError, speedError, courseError) = (error("epv"), error("eps"), error("epd"))
   }
 
-  /// Converts the report to a fix; returns `nil` if it has none.
+  /// Converts the report to a fix; `nil` if it has none. `wallClock` is for receivers without time.
   ///
   /// gpsd_json(5) presumes 95 % confidence for errors, which is true for those that gpsd computes.
   /// They are converted to 68 % for a circular normal distribution. gpsd passes on a receiver's own
   /// errors, whatever their confidence. Without errors, the accuracy follows from the HDOP, or is
   /// ``Dilution/unknownAccuracy``.
-  ///
-  /// - Parameters:
-  ///   - time: The time at which the report was received.
-  ///   - wallClock: The wall-clock time of that, for a receiver that has no time.
-  ///   - hdop: The receiver's latest horizontal dilution of precision.
   package func fix(
     at time: MonotonicTime, wallClock: WallClockTime, hdop: Double? = nil
   ) -> Fix? {

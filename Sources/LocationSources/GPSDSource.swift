@@ -16,7 +16,6 @@ extension GPSDSource {
   }
 }
 
-/// A connection to gpsd, and the state of its receivers.
 package struct GPSDSession: ~Copyable, LocationSession {
   package static var mayHaveCompass: Bool { true }
 
@@ -36,7 +35,6 @@ package struct GPSDSession: ~Copyable, LocationSession {
   /// The time of the latest message, or of the connection attempt.
   private var latestMessage = MonotonicTime(nanoseconds: 0)
   private var connected = MonotonicTime(nanoseconds: 0)
-  /// Whether a sign of life is requested.
   private var isLifeRequested = false
 
   private var receivers: [String: Receiver] = [:]
@@ -47,7 +45,6 @@ package struct GPSDSession: ~Copyable, LocationSession {
   private var followed: String?
   /// The latest new fix, and the time of its arrival.
   private var latestFix: (time: MonotonicTime, fix: Fix)?
-  /// The time of the latest delivered fix.
   private var delivered: MonotonicTime?
   private var answeredRequests: UInt64 = 0
 
@@ -123,7 +120,6 @@ package struct GPSDSession: ~Copyable, LocationSession {
     if let searchDue, now >= searchDue { search(nil) }
   }
 
-  /// Returns `true` if the connection ends between two fixes.
   static func pauses(for demand: LocationDemand) -> Bool {
     (demand.fixes?.interval ?? 0) >= pauseInterval && !demand.needsHeading
   }
@@ -227,7 +223,6 @@ package struct GPSDSession: ~Copyable, LocationSession {
         + "\(Self.silenceTime / MonotonicTime.nanosecondsPerSecond) s; check the receiver's cable")
   }
 
-  /// Reports a fault and disconnects. A later call connects again.
   private mutating func lose(
     _ condition: LocationHealth.Condition, _ sentence: String, at now: MonotonicTime
   ) {
@@ -298,7 +293,6 @@ package struct GPSDSession: ~Copyable, LocationSession {
     return true
   }
 
-  /// Reports that gpsd has no receiver, or has one again.
   private mutating func checkReceivers() {
     if let followed, receivers[followed] == nil { self.followed = nil }
     guard receivers.isEmpty else {

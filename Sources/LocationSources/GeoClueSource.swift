@@ -62,7 +62,6 @@ package struct GeoClueSession: ~Copyable, LocationSession {
 
   private enum Subject {
     case client, setting, start, location
-    /// The path of the current location.
     case present
     /// A check that GeoClue answers.
     case life
@@ -201,7 +200,6 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     forget()
   }
 
-  /// Forgets the client, which ended with the connection.
   private mutating func forget() {
     path = nil
     applied = nil
@@ -214,7 +212,6 @@ package struct GeoClueSession: ~Copyable, LocationSession {
 
   // MARK: The client
 
-  /// Applies the settings, and starts the client.
   private mutating func configure(
     for fixes: LocationDemand.Fixes, at now: MonotonicTime
   ) throws(BusError) {
@@ -260,7 +257,6 @@ package struct GeoClueSession: ~Copyable, LocationSession {
       subject: .setting, at: now)
   }
 
-  /// Handles answers and fixes that are overdue.
   private mutating func checkAnswers(at now: MonotonicTime) throws(BusError) {
     var isWaiting = false
     for call in client.calls.values where now.nanoseconds(since: call.sent) >= Self.answerLimit {

@@ -232,7 +232,6 @@ struct GPSDExamination {
   private(set) var isForeign = false
   /// At most 4 receivers, in gpsd's order; `nil` while unknown.
   private(set) var receivers: [Receiver]?
-  /// The latest refusal, such as to open a receiver.
   private var refusal: String?
 
   struct Receiver: Equatable {
@@ -241,7 +240,6 @@ struct GPSDExamination {
     var isAlive = false
     /// gpsd's mode in the latest report: 2 and 3 are fixes.
     var mode = 0
-    /// The number of reports without a fix.
     var misses = 0
     var visible: Int?
     var used: Int?

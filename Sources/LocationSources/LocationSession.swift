@@ -2,7 +2,6 @@ package import Clocks
 package import Positioning
 package import Sources
 
-/// A connection to a location daemon.
 package protocol LocationSession: SourceSession, ~Copyable
 where Input == PositionInput, Demand == LocationDemand, Health == LocationHealth, Counts == Void {
   var report: LocationReport { get set }
@@ -50,14 +49,12 @@ package struct LocationReport: Sendable {
     report(LocationHealth(condition, at: MonotonicTime.now, sentence: sentence()))
   }
 
-  /// Reports a state if its condition is new.
   mutating func report(_ health: LocationHealth) {
     guard latest?.condition != health.condition else { return }
     latest = health
     changes.append(health)
   }
 
-  /// Forgets the latest report, so the next one is new.
   mutating func reset() { latest = nil }
 
   mutating func removeChanges() -> [LocationHealth] {

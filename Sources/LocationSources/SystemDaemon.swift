@@ -7,13 +7,12 @@ struct SystemDaemon {
   var name: String
   var unit: String
   var subject: LocationHealth.Subject
-  /// The sentence for an absent daemon.
   var absence: String
   /// Makes a sentence of the bus's reason not to permit a call.
   var refusal: @Sendable (String) -> String
 
-  /// Returns the availability of the daemon. The bus is asked whether it is present, or has a device,
-  /// whose absence is a sentence of its own.
+  /// Returns the availability of the daemon. The bus is asked whether it is present, or has a
+  /// device, whose absence is a sentence of its own.
   func availability(
     on address: BusAddress, without absenceOfDevice: String? = nil,
     isPresent: (BusConnection, Int64) throws(BusError) -> Bool
@@ -28,7 +27,6 @@ struct SystemDaemon {
     }
   }
 
-  /// Returns the state after an error of the daemon or the bus.
   func health(_ error: BusError) -> LocationHealth {
     let (condition, sentence): (LocationHealth.Condition, String) =
       switch error {

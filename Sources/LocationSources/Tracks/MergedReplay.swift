@@ -38,7 +38,6 @@ package final class MergedReplay: Sendable {
     }
 
     private let state: Mutex<State>
-    /// The signals of both sides.
     private let signals = InlineArray<2, WakeSignal> { _ in WakeSignal() }
     private let factor: Double?
 
@@ -47,9 +46,7 @@ package final class MergedReplay: Sendable {
       factor = speed.factor
     }
 
-    /// Requests the turn for a side with a known next time.
-    ///
-    /// - Returns: The end of its turn, or `nil`, after a short wait, if it does not have the turn.
+    /// Returns the end of a side's turn; `nil`, after a short wait, if it does not have the turn.
     func turn(of side: Side, next: MonotonicTime) -> MonotonicTime? {
       let other = side.other
       let (limit, pacer) = state.withLock { state -> (MonotonicTime?, Pacer?) in

@@ -80,7 +80,6 @@ struct NMEAEpoch {
 
   /// Degrees clockwise from magnetic north.
   var magneticHeading: Double? { heading?.magnetic }
-  /// Whether only a true heading is known, without a declination.
   var hasOnlyTrueHeading: Bool { heading == nil && hasUnknownDeclination }
 
   // MARK: Sentences

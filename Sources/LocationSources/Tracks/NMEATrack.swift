@@ -30,7 +30,6 @@ struct NMEATrack: TrackFormatDecoder {
   private var announced: (day: Int64, time: Int64)?
   /// The time of the latest dated epoch, in nanoseconds since 1970.
   private var reference: Int64?
-  /// Whether the dates are assumed.
   private var isUndated = false
   private var held: [NMEAEpoch] = []
   /// The latest accuracy, in meters, and the time of its epoch.
@@ -184,7 +183,6 @@ struct NMEATrack: TrackFormatDecoder {
     held = []
   }
 
-  /// Delivers the held epochs as of 1970.
   private mutating func releaseUndated(_ output: inout TrackOutput) {
     guard !held.isEmpty else { return }
     isUndated = true

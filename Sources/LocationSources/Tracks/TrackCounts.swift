@@ -10,7 +10,6 @@ package struct TrackCounts: Hashable, Sendable {
 
   package init() {}
 
-  /// The number of times that an irregularity occurred.
   package internal(set) subscript(oddity: TrackOddity) -> Int {
     get { oddities[Int(oddity.rawValue)] }
     set { oddities[Int(oddity.rawValue)] = newValue }
@@ -26,7 +25,6 @@ package enum TrackOddity: UInt8, CaseIterable, Sendable {
   case missingChecksum
   /// A field of a sentence, point or message that is missing or has an invalid value.
   case malformed
-  /// A sentence or line over the length limit.
   case tooLong
   /// A route point or waypoint of GPX, which may be a planned place.
   case notRecorded
@@ -35,7 +33,6 @@ package enum TrackOddity: UInt8, CaseIterable, Sendable {
   case duplicate
   /// A true heading without a known declination.
   case unknownDeclination
-  /// A report of a second receiver.
   case otherReceiver
 
   // Not delivered in GPX and gpsd JSON, delivered in NMEA

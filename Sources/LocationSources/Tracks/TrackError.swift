@@ -3,9 +3,7 @@ package import CaptureFiles
 /// An error of a recorded track, with its place.
 package enum TrackError: Error, Hashable, Sendable {
   case file(CaptureError)
-  /// The file has no bytes.
   case empty(file: String)
-  /// The first bytes are not those of a supported format.
   case notATrack(file: String)
   case binary(file: String)
   case capture(file: String)

@@ -72,10 +72,6 @@ package enum RecordingFormat: Hashable, Sendable {
   /// means gpsd's log, whatever sentences are around it. A sentence with a valid checksum means
   /// NMEA 0183, also after gpsd's greeting (`gpspipe -r`), as do three position sentences if none
   /// has a checksum. The greeting alone means gpsd's log.
-  ///
-  /// - Parameters:
-  ///   - start: The first bytes, of which ``window`` are used.
-  ///   - isWhole: Whether the recording has no more bytes.
   package static func detect(_ start: RawSpan, isWhole: Bool) -> RecordingFormat? {
     if start.byteCount > 0, CaptureReader.recognizes(start) {
       // A capture may begin with a single byte, but four are needed.

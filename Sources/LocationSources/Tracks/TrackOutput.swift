@@ -11,7 +11,6 @@ import Scanning
 /// looks like an old one.
 struct TrackOutput {
   private(set) var inputs: [PositionInput] = []
-  /// The runs of ``inputs``.
   private(set) var runs: [TrackRun] = []
   private(set) var timeline: Timeline
   var counts = TrackCounts()
@@ -32,7 +31,6 @@ struct TrackOutput {
 
   init(duration: Int64?) { timeline = Timeline(duration: duration) }
 
-  /// The offset from the timeline to the track's clock.
   var wallClockOffset: WallClockOffset {
     WallClockOffset(nanoseconds: sum(timeline.wallClockOffset.nanoseconds, lineShift))
   }

@@ -40,7 +40,6 @@ package final class TrackReader {
   package var counts: TrackCounts { decoder?.counts ?? TrackCounts() }
   package var bytesRead: Int { stream.bytesRead }
   package var firstTime: MonotonicTime? { decoder?.firstTime }
-  /// The offset from the replay's time to the track's wall-clock time, for the latest inputs.
   package private(set) var wallClockOffset = WallClockOffset.zero
 
   /// Appends the inputs up to the next step of the track's clock, at most those of a piece. Does
@@ -74,7 +73,6 @@ package final class TrackReader {
     return .more
   }
 
-  /// Waits for more, for a tenth of a second at most.
   package func wait() { stream.wait() }
 
   private func detect(isWhole: Bool) throws(TrackError) {
@@ -116,7 +114,6 @@ package final class TrackReader {
   }
 }
 
-/// A decoder of one format.
 protocol TrackFormatDecoder {
   /// - Returns: The rule of the format that a byte breaks, and its offset. Decoding cannot continue
   ///   then.
@@ -152,8 +149,6 @@ package struct TrackDecoder {
   package var firstTime: MonotonicTime? { output.timeline.first }
 
   /// Decodes bytes, and appends the inputs that they complete.
-  ///
-  /// - Returns: The rule of the format that a byte breaks, and its offset. Decoding ends then.
   package mutating func decode(_ bytes: RawSpan, into inputs: inout [PositionInput]) -> Fault? {
     guard !isOver else { return nil }
     let fault = track.decode(bytes, into: &output)
@@ -162,7 +157,6 @@ package struct TrackDecoder {
     return fault
   }
 
-  /// Ends the track, and appends the rest. Returns `false` if the format requires more.
   package mutating func finish(into inputs: inout [PositionInput]) -> Bool {
     guard !isOver else { return true }
     isOver = true

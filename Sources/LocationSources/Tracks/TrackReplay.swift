@@ -8,14 +8,8 @@ package final class TrackReplay: LocationSource {
   private let state: Mutex<Playback<TrackRecording>>
   package let speed: ReplayScanner.Speed
 
-  /// Opens tracks.
-  ///
-  /// - Parameters:
-  ///   - paths: The files; `-` is standard input.
-  ///   - speed: The speed of playback.
-  ///   - follows: Whether the files are still being written.
-  ///   - duration: The duration to play, in nanoseconds; `nil` for all.
-  /// - Throws: ``TrackError`` for the first file that cannot be opened.
+  /// Opens tracks; the path `-` is standard input. `duration` is in nanoseconds; `nil` for all.
+  /// Throws the ``TrackError`` of the first file that cannot be opened.
   package init(
     paths: [String], speed: ReplayScanner.Speed = .max, follows: Bool = false,
     duration: Int64? = nil
@@ -48,7 +42,6 @@ package final class TrackReplay: LocationSource {
     state.withLock { $0.recordings.map { ($0.reader.name, $0.reader.counts) } }
   }
 
-  /// Plays without delay from now on, because the caller sets the pace.
   package func stopPacing() { state.withLock { $0.factor = nil } }
 
   /// Reads more inputs. Throws the error of a track after everything valid before it in every
@@ -65,7 +58,6 @@ package final class TrackReplay: LocationSource {
 
   package func wake() {}
 
-  /// Stops the time of paced tracks until the next call of ``receive(for:until:into:)``.
   package func rest() { state.withLock { $0.rest() } }
 }
 

@@ -66,7 +66,6 @@ struct XMLScanner {
     return high == 0 && low < 0x80 ? low : UInt8(ascii: "?")
   }
 
-  /// Returns a name without its namespace prefix.
   static func localName(_ name: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     name.lastIndex(of: UInt8(ascii: ":")).map { name[($0 + 1)...] } ?? name
   }
@@ -154,7 +153,6 @@ struct XMLScanner {
     if tag.count > count { tag.removeFirst(tag.count - count) }
   }
 
-  /// Reads a complete tag.
   private mutating func finish(into events: inout [Event]) throws(Fault) {
     defer { text = [] }
     if tag.first == UInt8(ascii: "/") {
