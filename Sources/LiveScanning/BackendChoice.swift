@@ -1,6 +1,5 @@
 package import Scanning
 
-/// The backend in use, and the reason.
 package struct BackendChoice: Hashable, Sendable {
   package var backend: LiveScanner.Backend
   /// The reason, as it follows "because"; `nil` if there was no choice.

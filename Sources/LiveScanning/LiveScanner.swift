@@ -62,7 +62,6 @@ public final class LiveScanner: Scanner {
   private let hci: any Scanner
   private let bluez: any Scanner
   private let alternatives: Alternatives<Sighting, ScanDemand, ScannerHealth>
-  /// Whether one of the two backends could be used before.
   private let wasUsable = Atomic<Bool>(false)
 
   /// The nanoseconds without reception after which the other backend is tried, and their interval.

@@ -1,6 +1,5 @@
 package import Advertising
 
-/// A Bluetooth adapter of this host.
 package struct Adapter: Hashable, Sendable {
   /// The number on the host, which changes when the adapter is unplugged and plugged in again.
   package var index: UInt16

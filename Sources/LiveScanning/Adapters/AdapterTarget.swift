@@ -7,7 +7,6 @@ package import Scanning
 /// Without a name, the best adapter is used and found again by its address; while it is away,
 /// another one takes its place.
 package struct AdapterTarget: Sendable {
-  /// The requested name; `nil` for the first usable adapter.
   package let name: AdapterName?
   /// The adapter's number on the host; its last one while the adapter is gone.
   package private(set) var index: UInt16?
@@ -32,7 +31,6 @@ package struct AdapterTarget: Sendable {
 
   package var hostName: String? { index.map { "hci\($0)" } }
 
-  /// The adapter's name for people.
   package var title: String { hostName ?? name?.description ?? "the adapter" }
 
   package func matches(_ adapter: Adapter) -> Bool {
@@ -41,7 +39,6 @@ package struct AdapterTarget: Sendable {
     return adapter.index == index
   }
 
-  /// Returns whether a name is that of the adapter that serves this target.
   package func matches(_ name: AdapterName) -> Bool {
     switch name {
     case .number(let number): number == index

@@ -1,8 +1,6 @@
 /// bluetoothd as this process sees it, for the choice of a backend and for the doctor.
 package struct BlueZView: Hashable, Sendable {
-  /// An obstacle between this process and bluetoothd.
   package enum Obstacle: Hashable, Sendable {
-    /// There is no bus, for this reason.
     case noBus(String)
     /// The bus or bluetoothd refuses this process, for this reason.
     case refused(String)
@@ -19,7 +17,6 @@ package struct BlueZView: Hashable, Sendable {
   package var isDiscovering: Bool { adapters.contains { $0.isDiscovering } }
 }
 
-/// An adapter as bluetoothd shows it.
 package struct BlueZAdapterView: Hashable, Sendable {
   /// The object path, such as `/org/bluez/hci0`.
   package var path: String

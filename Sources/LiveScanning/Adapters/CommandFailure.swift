@@ -1,7 +1,6 @@
 import Bytes
 package import HCIPackets
 
-/// The reason why a command to a controller failed.
 package enum CommandFailure: Error, Hashable, Sendable {
   /// A system call failed: `ENETDOWN` if the adapter is off, `EPERM` without `CAP_NET_RAW`, `EPIPE`
   /// and `ENODEV` if the adapter is gone.
@@ -9,7 +8,6 @@ package enum CommandFailure: Error, Hashable, Sendable {
   /// The controller answered with an error code (Core Specification, Vol 1, Part F).
   case refused(Opcode, status: UInt8, adapter: String)
   case unanswered(Opcode, after: Duration, adapter: String)
-  /// The controller's answer is too short.
   case cutShort(Opcode, adapter: String)
 }
 

@@ -5,11 +5,9 @@ package import HCIPackets
 /// The kernel lets every process query the version and commands of an adapter that is on, but its
 /// Low Energy features only with `CAP_NET_RAW`.
 package struct ControllerReport: Hashable, Sendable {
-  /// The manufacturer and the version; `nil` if unknown.
   package var version: ControllerVersion?
   /// The 64 bytes of Supported_Commands; `nil` if unknown.
   package var commands: [UInt8]?
-  /// The Low Energy features; `nil` if unknown.
   package var features: LEFeatures?
   /// The failure of the first query that was not answered.
   package var failure: CommandFailure?
@@ -24,6 +22,5 @@ package struct ControllerReport: Hashable, Sendable {
     commands.map { AdvertisingCommandSet(supportedCommands: $0) != .legacy }
   }
 
-  /// Whether it left a query unanswered.
   package var isMute: Bool { if case .unanswered = failure { true } else { false } }
 }

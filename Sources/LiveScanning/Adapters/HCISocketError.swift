@@ -1,11 +1,9 @@
 import Glibc
 package import Scanning
 
-/// A failed system call on an HCI socket.
 package struct HCISocketError: Error, Hashable, Sendable {
   package var call: String
   package var errno: Int32
-  /// The adapter's name on the host; `nil` for none.
   package var adapter: String?
 
   /// Creates an error of the last failed call on this thread, unless an errno is given.
@@ -20,7 +18,6 @@ extension HCISocketError {
   /// The error of every call in a build without libbluetooth. No system call fails with `ENOPKG`.
   package static var notBuiltIn: HCISocketError { HCISocketError("", errno: ENOPKG) }
 
-  /// The receiver state for the error.
   package var condition: ScannerHealth.Condition {
     switch errno {
     case EAFNOSUPPORT, EPROTONOSUPPORT: .noBluetooth

@@ -7,7 +7,6 @@ package enum RadioBlock: String, Hashable, Sendable {
   /// By a switch or a key of the machine.
   case hard
 
-  /// Details for people, beyond the fact that rfkill blocks the adapter.
   package var detail: String? { self == .hard ? "a switch or key of this machine" : nil }
 
   /// Reads an adapter's rfkill entry in sysfs; returns `nil` if nothing blocks it.

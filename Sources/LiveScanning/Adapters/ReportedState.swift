@@ -1,6 +1,5 @@
 import Scanning
 
-/// The reported receiver state of an adapter.
 struct ReportedState: Sendable {
   struct Change: Hashable, Sendable {
     var condition: ScannerHealth.Condition
@@ -10,7 +9,6 @@ struct ReportedState: Sendable {
     var detail: String?
   }
 
-  /// The state that was reported last; `nil` before the first.
   private(set) var condition: ScannerHealth.Condition?
   private(set) var detail: String?
   private(set) var isReceptionLost = false

@@ -3,7 +3,6 @@ import Scanning
 
 /// An adapter that bluetoothd receives with: its setup in bluetoothd, and the receiver state.
 struct BlueZAdapter {
-  /// The progress of a request to bluetoothd.
   enum Step: Hashable {
     case off
     /// It was sent, and is not answered yet.
@@ -71,7 +70,6 @@ struct BlueZAdapter {
 
   // MARK: What is to be sent
 
-  /// Adapts to the adapters that are there, and returns the requests to bluetoothd.
   mutating func advance(
     _ demand: ScanDemand, adapters: [BlueZAdapterView], at now: MonotonicTime
   ) -> [BlueZRequest] {
@@ -195,7 +193,6 @@ struct BlueZAdapter {
     }
   }
 
-  /// Forgets the setup, because the adapter or bluetoothd is gone.
   mutating func disconnect() {
     path = nil
     monitor = .off
@@ -227,7 +224,6 @@ struct BlueZAdapter {
     state.report(monitor == .on ? .scanning : .shared, since: time)
   }
 
-  /// Reports that adverts between two times were lost.
   mutating func receptionLost(from: MonotonicTime, to: MonotonicTime, detail: String) {
     guard !isReceptionLost, let condition = state.condition else { return }
     let stateDetail = state.detail
@@ -243,7 +239,6 @@ enum BlueZRequest: String {
   case startDiscovery = "StartDiscovery"
   case stopDiscovery = "StopDiscovery"
 
-  /// Returns the call for the adapter with an object path.
   func call(to adapter: String) -> BusMessage {
     var call = BusMessage(
       call: rawValue, of: self == .registerMonitor ? BlueZName.monitorManager : BlueZName.adapter,

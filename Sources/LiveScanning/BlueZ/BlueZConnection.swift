@@ -6,7 +6,6 @@ import Scanning
 /// with calls, and notices missing answers. After an error, call ``disconnect(_:at:)``; the next
 /// ``connect(at:)`` that is due starts again.
 struct BlueZConnection: ~Copyable {
-  /// A received message, or a change.
   enum Event {
     /// The setup in bluetoothd is gone. The obstacle is `nil` if bluetoothd is there.
     case lost(BlueZView.Obstacle?)
@@ -32,7 +31,6 @@ struct BlueZConnection: ~Copyable {
   /// The time when bluetoothd last sent something, came or went.
   private(set) var latestMessage = MonotonicTime(nanoseconds: 0)
 
-  /// Whether bluetoothd has left calls unanswered.
   private var isMute = false
   private var latestRead = MonotonicTime(nanoseconds: 0)
 
@@ -48,7 +46,6 @@ struct BlueZConnection: ~Copyable {
 
   var bus: BusConnection? { client.bus }
 
-  /// Whether a connection or an answer is pending.
   var isWaiting: Bool { client.bus == nil || !client.calls.isEmpty }
 
   // MARK: The bus
@@ -85,7 +82,6 @@ struct BlueZConnection: ~Copyable {
 
   // MARK: What is sent
 
-  /// Sends a request about the adapter with an object path.
   mutating func send(
     _ request: BlueZRequest, to adapter: String, link: Int, at now: MonotonicTime
   ) throws(BusError) {
@@ -116,7 +112,6 @@ struct BlueZConnection: ~Copyable {
     return isMute
   }
 
-  /// Restarts the time limits of all calls, after this process did not run.
   mutating func restartAnswerTimes(at now: MonotonicTime) { client.restartAnswerTimes(at: now) }
 
   // MARK: What comes
@@ -138,7 +133,6 @@ struct BlueZConnection: ~Copyable {
     return messages
   }
 
-  /// Handles a message, and returns the event that it means, or `nil`.
   mutating func handle(_ message: BusMessage, at now: MonotonicTime) throws(BusError) -> Event? {
     let event = client.event(of: message)
     if let owner = client.owner, message.sender == owner {

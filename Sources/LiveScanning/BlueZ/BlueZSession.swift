@@ -177,7 +177,6 @@ package struct BlueZSession: ~Copyable, SourceSession {
     }
   }
 
-  /// Adds new adapters, if all are requested.
   private mutating func findMore() {
     guard configuration.adapters == .all else { return }
     for view in adapters where !links.contains(where: { $0.target.matches(view.adapter) }) {

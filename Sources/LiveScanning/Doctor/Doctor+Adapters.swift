@@ -52,7 +52,6 @@ extension Doctor {
     }
   }
 
-  /// Checks whether a program uses an adapter exclusively.
   static func holders(_ host: HostView) -> [Finding] {
     host.radios.filter(\.isHeld).map { radio in
       let (programs, command) = socketUsers(host)

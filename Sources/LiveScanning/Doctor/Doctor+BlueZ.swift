@@ -113,7 +113,6 @@ extension HostView {
   /// Returns a command for the host that runs as root.
   func outside(_ command: String) -> String { isContainer ? "sudo \(command)" : asRoot(command) }
 
-  /// Returns the command that starts or restarts one of the host's services.
   func manage(_ service: String, _ verb: String) -> String {
     guard hasSystemd || isContainer else { return asRoot("service \(service) \(verb)") }
     return outside(

@@ -55,10 +55,8 @@ extension Doctor {
         command: host.asRoot("nsenter --target 1 --net -- \(quoted(host.program.path)) doctor"))
   }
 
-  /// Checks whether the kernel is new enough.
-  ///
-  /// Linux 4.19 is the first that scans with the commands of Bluetooth 5. Earlier ones leave the
-  /// events of such a scan off, and use commands that a controller refuses alongside it.
+  /// Checks for Linux 4.19, the first that scans with the commands of Bluetooth 5. Earlier ones
+  /// leave the events of such a scan off, and use commands that a controller refuses alongside it.
   static func kernelVersion(_ host: HostView) -> Finding? {
     let numbers = host.release.split { !$0.isNumber }.prefix(2).compactMap { Int($0) }
     guard numbers.count == 2 else { return nil }

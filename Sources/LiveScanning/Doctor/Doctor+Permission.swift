@@ -2,7 +2,7 @@ import HCIPackets
 package import Sources
 
 extension Doctor {
-  /// Checks whether this process may use raw HCI sockets. The finding is ok or an error with its fix.
+  /// Checks whether this process may use raw HCI sockets: ok, or an error with its fix.
   package static func permission() -> Finding {
     permission(HostView(rights: .current(), program: .current(), tools: ["setcap"]))
   }
@@ -52,7 +52,6 @@ extension Doctor {
     return refusal(": \(why)", command: "\(setcap) cap_net_raw+ep \(quoted(program.path))")
   }
 
-  /// Checks whether another program already scans.
   static func scans(_ host: HostView) -> [Finding] {
     guard host.rights.mayScan else { return [] }
     let radios = host.usableRadios.filter { $0.report.failure == nil && $0.adapter.supportsLE }

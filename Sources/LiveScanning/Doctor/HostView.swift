@@ -1,6 +1,5 @@
 /// The state of a host as values, so that tests can invent any host for the doctor.
 package struct HostView: Hashable, Sendable {
-  /// An adapter, and the results of querying it.
   package struct Radio: Hashable, Sendable {
     package var adapter: Adapter
     package var report = ControllerReport()
@@ -42,7 +41,6 @@ package struct HostView: Hashable, Sendable {
   /// The installed programs of ``toolNames``.
   package var tools: Set<String> = []
 
-  /// The programs that fixes use.
   package static let toolNames = [
     "apt-get", "bluetoothctl", "bluetoothd", "btmgmt", "dbus-broker", "dbus-daemon", "hciconfig",
     "rfkill", "setcap",
@@ -55,10 +53,8 @@ package struct HostView: Hashable, Sendable {
     socketError == 0 ? radios.map(\.adapter) : bluez?.adapters.map(\.adapter) ?? []
   }
 
-  /// The adapters that are on, and that no program uses exclusively.
   var usableRadios: [Radio] { radios.filter { $0.adapter.isUp && !$0.isHeld } }
 
-  /// Returns the command with which this user runs a command as root.
   func asRoot(_ command: String) -> String { rights.isRoot ? command : "sudo \(command)" }
 
   /// Returns the command that installs one of Debian's packages; `nil` on other systems.

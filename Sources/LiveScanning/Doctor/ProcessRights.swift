@@ -34,7 +34,6 @@ extension ProcessRights {
       user: geteuid())
   }
 
-  /// Reads the kernel's `status` and `uid_map`.
   init(status: String, userMap: String, user: UInt32) {
     var fields: [Substring: Substring] = [:]
     for line in status.split(separator: "\n") {

@@ -6,14 +6,12 @@ struct AbsenceProof: Sendable {
   private var repeats: RepeatFinder?
   /// The adapter that this one replaces, as text for people; `nil` if there is none.
   private var replaced: String?
-  /// Whether this adapter has received anything in its place.
   private var hasReceivedInPlace = false
 
   var isMissing: Bool { mayBeFiltered || replaced != nil && !hasReceivedInPlace }
 
   var mayBeFiltered: Bool { repeats != nil }
 
-  /// The replaced adapter, as part of a sentence.
   var detail: String? {
     replaced.map {
       "in the place of \($0), which is used again when it is back and on"
@@ -21,7 +19,6 @@ struct AbsenceProof: Sendable {
     }
   }
 
-  /// Starts with an adapter, which may replace another one.
   mutating func opened(inPlaceOf other: String?) {
     if other != replaced { (replaced, hasReceivedInPlace) = (other, false) }
     repeats = nil

@@ -15,7 +15,6 @@ struct AdvertOnAir: ~Copyable {
   private let socket: HCISocket
   private let commandSet: AdvertisingCommandSet
 
-  /// Whether it uses the commands of Bluetooth 5.
   var isExtended: Bool { commandSet != .legacy }
 
   /// The number of advertising sets to try, because other programs may use some.
@@ -49,7 +48,6 @@ struct AdvertOnAir: ~Copyable {
     }
   }
 
-  /// Opens a socket that receives other programs' commands to the controller.
   private static func listener(_ adapter: Adapter) throws(CommandFailure) -> HCISocket {
     do throws(HCISocketError) {
       let socket = try HCISocket.bound(to: adapter.index)

@@ -4,7 +4,6 @@ import Scanning
 struct AdvertSilence: Sendable {
   /// The nanoseconds without any advert after which the state is quiet.
   var timeout: Int64 = 30_000_000_000
-  /// The time of the latest advert in this scan.
   private(set) var latestReport: MonotonicTime?
   private var began: MonotonicTime?
   private var retry = Backoff.slow

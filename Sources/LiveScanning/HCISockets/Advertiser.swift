@@ -107,7 +107,6 @@ package struct Advertiser: ~Copyable {
     return adapter
   }
 
-  /// Makes sure that the adapter is on.
   private func prepare(_ adapter: Adapter) throws(AdvertisingFailure) {
     if adapter.block != nil { throw .condition(.blocked, adapter: adapter.name) }
     guard maySwitchOn || adapter.isUp else { throw .condition(.down, adapter: adapter.name) }

@@ -2,10 +2,8 @@ import Glibc
 import HCIPackets
 package import Scanning
 
-/// The reason why an advert cannot be put on air.
 package enum AdvertisingFailure: Error, Hashable, Sendable {
   case noAdapter
-  /// The adapter's state prevents sending.
   case condition(ScannerHealth.Condition, adapter: String)
   case noLowEnergy(String)
   case noExtended(String)
@@ -30,7 +28,6 @@ package enum AdvertisingFailure: Error, Hashable, Sendable {
     }
   }
 
-  /// Whether it may pass by itself.
   var isPassing: Bool {
     switch self {
     case .noAdapter, .condition, .busy, .failed: true

@@ -46,7 +46,6 @@ struct CommandChannel: ~Copyable {
     return answer.parameters
   }
 
-  /// Sends a query and decodes its answer.
   func ask<Value>(
     _ opcode: Opcode, _ read: (RawSpan) throws(ParseError) -> Value
   ) throws(CommandFailure) -> Value {
@@ -59,7 +58,6 @@ struct CommandChannel: ~Copyable {
     }
   }
 
-  /// Sends a command, and returns its answer, or `nil` if none comes in time.
   private func answer(to command: HCICommand, within limit: Duration) throws(HCISocketError)
     -> (status: UInt8, parameters: [UInt8])?
   {

@@ -55,7 +55,6 @@ struct CommandQueue: Sendable {
 
   mutating func removeWaiting() { waiting = [] }
 
-  /// Ends the wait for an answer that does not come or no longer matters.
   mutating func removePending() { pending = nil }
 
   mutating func removeOurs() { (pending, waiting) = (nil, []) }

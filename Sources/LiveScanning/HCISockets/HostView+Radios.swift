@@ -18,7 +18,7 @@ extension HostView.Radio {
       guard adapter.supportsLE else { return radio }
       radio.report.features = try channel.ask(.readLocalLEFeatures, LEFeatures.init)
       guard triesScan else { return radio }
-      // Parameters alone have no effect: the next scan sets its own. They are refused during a scan.
+      // Parameters alone have no effect: the next scan sets its own. A scan refuses them.
       let slow = ScanParameters(interval: 0x0800, window: 0x0080)
       do throws(CommandFailure) {
         try channel.send(ScanCommandSet(supportedCommands: commands).set(slow))

@@ -23,7 +23,6 @@ struct PowerSwitch {
     self.switchOn = switchOn
   }
 
-  /// The errno of the latest attempt; `nil` during one.
   var outcome: Int32? { attempt.errno.withLock { $0 } }
 
   /// Records that the adapter is there, or will be, so that it may be switched on at once.

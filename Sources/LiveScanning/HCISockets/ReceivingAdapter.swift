@@ -44,7 +44,6 @@ final class ReceivingAdapter {
   /// Queries the adapter now and a little later, because something happens to it.
   func lookNow() { (nextLook, hurriedLooks) = (nil, 2) }
 
-  /// Returns whether the adapter works, and its changes are reported.
   private func isCalm(_ isWatched: Bool) -> Bool {
     isWatched && socket != nil && hurriedLooks == 0
   }
@@ -106,7 +105,6 @@ final class ReceivingAdapter {
 
   func removeChanges() -> [ReportedState.Change] { control.state.removeChanges() }
 
-  /// The availability according to the adapter's state; `nil` before any is known.
   var availability: ScannerAvailability? {
     guard let condition = control.state.condition else { return nil }
     switch condition {
@@ -186,7 +184,6 @@ final class ReceivingAdapter {
     }
   }
 
-  /// Records that the adapter cannot be used because a system call failed.
   private func failed(_ error: HCISocketError, at now: MonotonicTime) {
     if error.condition == .noBluetooth {
       // A query may make the kernel search for a module each time.
@@ -338,7 +335,6 @@ final class ReceivingAdapter {
     }
   }
 
-  /// Passes the hash of each whole advert in an event to the control.
   private func findRepeats(in bytes: RawSpan, at time: MonotonicTime) {
     guard var event = AdvertisingEvent(bytes, at: 1) else { return }
     // The collector has counted the refusals.

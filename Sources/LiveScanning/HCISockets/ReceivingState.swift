@@ -93,7 +93,6 @@ package struct ReceivingState: ~Copyable, SourceSession {
     tap?.handOver()
   }
 
-  /// Adds new adapters, if all are requested.
   private mutating func findMore(at now: MonotonicTime) {
     guard configuration.adapters == .all, now >= nextCount ?? now else { return }
     nextCount = now.advanced(by: MonotonicTime.nanosecondsPerSecond)
@@ -160,7 +159,6 @@ package struct ReceivingState: ~Copyable, SourceSession {
     if gather > 0 { usleep(UInt32(gather / 1000)) }
   }
 
-  /// Queries every adapter, because one of them came, went, or was switched.
   private mutating func hostChanged() {
     var bytes = [UInt8](repeating: 0, count: 64)
     while let count = try? watch?.read(into: &bytes), count > 0 {}
@@ -214,7 +212,6 @@ package struct ReceivingState: ~Copyable, SourceSession {
     return health
   }
 
-  /// Returns once the report that there are no adapters.
   private mutating func reportMissing() -> [ScannerHealth] {
     var condition = ScannerHealth.Condition.removed
     var sentence = configuration.adapters.absence(among: [])

@@ -8,7 +8,6 @@ struct RepeatFinder: Sendable {
 
   private static let memory = 10 * MonotonicTime.nanosecondsPerSecond
 
-  /// Records an advert's hash, and returns whether it was reported before.
   mutating func receive(_ hash: Int, at time: MonotonicTime) -> Bool {
     let place = hash & 63
     if let known = remembered[place], time.nanoseconds(since: known.time) < Self.memory {

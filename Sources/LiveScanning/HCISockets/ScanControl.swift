@@ -12,7 +12,6 @@ struct ScanControl: Sendable {
     case unusable
     /// There is no demand: the scan is off, or another program's.
     case resting
-    /// The commands to start were sent.
     case starting
     case waiting(until: MonotonicTime)
     case scanning
@@ -69,7 +68,6 @@ struct ScanControl: Sendable {
     state.forget()
   }
 
-  /// Starts with a usable adapter, which may replace another one.
   mutating func opened(at now: MonotonicTime, inPlaceOf other: String? = nil) {
     proof.opened(inPlaceOf: other)
     ownership.ended()
@@ -79,7 +77,6 @@ struct ScanControl: Sendable {
     start(at: now)
   }
 
-  /// Stops because the adapter cannot be used, and reports the reason.
   mutating func closed(
     _ condition: ScannerHealth.Condition, since time: MonotonicTime, detail: String? = nil
   ) {
@@ -108,7 +105,6 @@ struct ScanControl: Sendable {
 
   // MARK: Reports
 
-  /// Reports that the adapter scans, and the requested features that the controller lacks.
   private mutating func reportScanning(since time: MonotonicTime) {
     let details = [setup.lacksCodedPHY ? "it has no LE Coded PHY" : nil, proof.detail]
       .compactMap(\.self)
@@ -117,7 +113,6 @@ struct ScanControl: Sendable {
       isReceptionLost: proof.isMissing)
   }
 
-  /// Reports that it receives, by its own scan or by another program's.
   mutating func reportReceiving(since time: MonotonicTime) {
     guard phase != .scanning else { return reportScanning(since: time) }
     state.report(
@@ -127,7 +122,6 @@ struct ScanControl: Sendable {
       isReceptionLost: proof.isMissing)
   }
 
-  /// Reports that adverts between two times were lost, although the adapter scanned.
   mutating func receptionLost(from start: MonotonicTime, to end: MonotonicTime, detail: String) {
     guard phase == .scanning || phase == .shared, !state.isReceptionLost else { return }
     state.report(.lossy, since: start, detail: detail, isReceptionLost: true)
@@ -234,7 +228,6 @@ struct ScanControl: Sendable {
 
   // MARK: Other programs and the kernel
 
-  /// Handles that the controller executed another program's command.
   mutating func done(byOther command: HCICommand, at now: MonotonicTime) {
     let isOn = command.opcode != .reset && command.parameters.first == 1
     guard isOn else { return scanEnded(at: now) }
@@ -312,7 +305,6 @@ struct ScanControl: Sendable {
     }
   }
 
-  /// Returns the time of the next check that the controller is still there.
   private func nextProbe(at now: MonotonicTime) -> MonotonicTime {
     queue.latestAnswer?.advanced(by: silence.probeInterval(at: now)) ?? now
   }

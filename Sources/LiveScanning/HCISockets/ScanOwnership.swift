@@ -7,7 +7,6 @@ struct ScanOwnership: Sendable {
     case impossible
   }
 
-  /// Whether this process started the scan that runs.
   private(set) var isOurs = false
   /// Whether this process started a scan since it was last off; another program may have, too.
   private(set) var mayBeOurs = false

@@ -3,7 +3,6 @@ import HCIPackets
 
 /// The requested scan, and the commands with which the controller runs it.
 struct ScanSetup: Sendable {
-  /// The effect of a command on a scan.
   enum Step: Hashable, Sendable {
     case parameters
     case on
@@ -17,7 +16,6 @@ struct ScanSetup: Sendable {
   /// Whether the controller supports the LE Coded PHY; `nil` before it was queried.
   private var supportsCodedPHY: Bool?
 
-  /// Whether the LE Coded PHY was requested but the controller lacks it.
   var lacksCodedPHY: Bool { wanted?.usesCodedPHY == true && supportsCodedPHY != true }
 
   /// The command that sets the requested parameters; `nil` before the controller was queried.
