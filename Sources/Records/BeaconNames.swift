@@ -10,7 +10,6 @@ package enum BeaconNames {
   /// An unnamed beacon costs no lock if none has a name.
   private static let areAny = Atomic<Bool>(false)
 
-  /// Replaces the names of all beacons.
   package static func give(_ names: [BeaconIdentity: String]) {
     given.withLock { $0 = names }
     areAny.store(!names.isEmpty, ordering: .releasing)

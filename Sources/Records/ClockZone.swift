@@ -46,7 +46,6 @@ package enum ClockZone: Sendable {
   }
 
   func width(digits: Int) -> Int { (digits == 0 ? 19 : 20 + digits) + offsetWidth }
-  /// The width of a shortened time.
   var shortWidth: Int { 8 + offsetWidth }
 
   private var offsetWidth: Int { self == .utc ? 1 : 6 }

@@ -50,7 +50,6 @@ package struct Column<Row>: Sendable {
     content = text.map { .text($0) }
   }
 
-  /// Creates a column of times, with this number of decimals of a second.
   package init(
     _ title: String? = nil, isLate: Bool = false, priority: Priority = .usual, digits: Int = 3,
     time: @escaping @Sendable (Row) -> WallClockTime?
@@ -59,14 +58,12 @@ package struct Column<Row>: Sendable {
     content = .time(time, digits: digits)
   }
 
-  /// Returns the column with a color for the cell of each row.
   package func colored(_ color: @escaping @Sendable (Row) -> Int) -> Column {
     var column = self
     column.color = color
     return column
   }
 
-  /// Returns the column with its missing title or text filled in.
   func filled(_ title: String, _ text: @escaping @Sendable (Row) -> String?) -> Column {
     var column = Column(
       self.title ?? title, alignment, width: width, isLate: isLate, missing: missing,
@@ -75,7 +72,6 @@ package struct Column<Row>: Sendable {
     return column
   }
 
-  /// Returns the column's title and cell, or `nil` if the row has no text for it.
   package func label(_ row: Row) -> (title: String, text: String)? {
     guard case .text(let text) = content else { return nil }
     return text(row).map { (title ?? "", $0) }
@@ -128,7 +124,6 @@ package struct Table<Row> {
   /// Whether a table that is written line by line omits columns.
   package var isCut: Bool { layoutOfLines.isCut }
 
-  /// Returns a line of a table that is written line by line.
   package func line(_ row: Row) -> String { line(layoutOfLines, row) { cell(columns[$0], row) } }
 
   private var layoutOfLines: Layout {
@@ -150,7 +145,6 @@ package struct Table<Row> {
     }
   }
 
-  /// Returns the text of a cell that is wider than its column.
   private func shortened(_ column: Column<Row>, _ cell: String) -> String {
     if case .time = column.content { return ClockZone.shortened(cell) }
     guard case .ends = column.fit, cell.count > 13 else { return cell }
@@ -203,7 +197,6 @@ extension Column {
   /// Whether the column takes all width that is left in a table written line by line.
   fileprivate var isOpen: Bool { if case .cut = fit { width == 0 } else { false } }
 
-  /// The width of shortened texts, or `nil` if the column does not shorten them.
   fileprivate func shortWidth(in zone: ClockZone) -> Int? {
     if case .time = content { return zone.shortWidth }
     if case .ends = fit { return 13 }

@@ -28,7 +28,6 @@ package func counted(_ number: Int, _ noun: String, _ plural: String? = nil) -> 
   "\(number) \(number == 1 ? noun : plural ?? noun + "s")"
 }
 
-/// Returns a number with a unit, or `nil` if it is not known.
 package func fixed(_ value: Double?, _ decimals: Int, _ unit: String) -> String? {
   value.map { "\(fixed($0, decimals)) \(unit)" }
 }

@@ -62,7 +62,6 @@ package struct Field<Value>: Sendable {
     }
   }
 
-  /// Creates a field for a list of nested records.
   package init<Part>(
     _ key: String, each record: RecordType<Part>, _ parts: @escaping @Sendable (Value) -> [Part]
   ) {

@@ -7,7 +7,6 @@ package enum FieldValue {
   case null
   case boolean(Bool)
   case integer(Int)
-  /// A number to round to some decimals.
   case number(Double, decimals: Int)
   case text(String)
   /// ASCII text without characters to escape or quote, such as a time or an address.
@@ -15,7 +14,6 @@ package enum FieldValue {
   /// JSON that a closure appends, and the text for CSV and tables.
   case json((inout [UInt8]) -> Void, text: String? = nil)
 
-  /// Returns a list whose elements a closure appends.
   package static func list<Element>(
     _ elements: [Element], text: String? = nil,
     _ append: @escaping (Element, inout [UInt8]) -> Void
@@ -31,7 +29,6 @@ package enum FieldValue {
     return .json(list, text: text)
   }
 
-  /// Returns a number, or `null` if it is not known or not finite.
   static func number(_ value: Double?, _ decimals: Int) -> FieldValue {
     guard let value, value.isFinite else { return .null }
     return .number(value, decimals: decimals)
@@ -96,7 +93,6 @@ func appendQuoted(_ text: String, to bytes: inout [UInt8]) {
   bytes.append(UInt8(ascii: "\""))
 }
 
-/// A type that a field's value can have.
 package protocol FieldValueConvertible: SendableMetatype {
   var fieldValue: FieldValue { get }
 }

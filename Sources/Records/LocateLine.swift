@@ -14,7 +14,6 @@ extension LocateLine {
   package static let heading = RecordType<LocateLine>("heading", [time], direction, [field])
   package static let visit = RecordType<LocateLine>("visit", [time], position, stay)
 
-  /// The record type of this kind of line.
   package var record: RecordType<LocateLine> {
     switch self {
     case .fix: Self.fix
@@ -124,7 +123,6 @@ extension LocateLine {
 }
 
 extension LocationHealth {
-  /// A record of a change of a location source, with the time of the change.
   package static let record = RecordType<(health: LocationHealth, time: WallClockTime)>(
     "health", named: "locationHealth",
     [

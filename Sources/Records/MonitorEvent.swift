@@ -45,7 +45,6 @@ package struct MonitorEvent: Sendable {
     (self.reason, self.offset, self.rules) = (reason, offset, rules)
   }
 
-  /// Creates an event of a circle. Without a reason, it is the state at the start.
   package init(
     _ kind: Kind, time: WallClockTime, circle: CircularRegion, state: GeofenceState,
     dwell: Double? = nil, reason: GeofenceTransition.Reason? = nil
@@ -56,7 +55,6 @@ package struct MonitorEvent: Sendable {
     self.circle = Circle(region: circle, reason: reason)
   }
 
-  /// Whether the event is the state at the start of monitoring.
   package var isAtStart: Bool {
     reason?.rule == .request || circle.map { $0.reason == nil } ?? false
   }
@@ -66,12 +64,10 @@ package struct MonitorEvent: Sendable {
 }
 
 extension MonitorEvent {
-  /// The schemas of all kinds of events.
   package static let schemas = [false, true].flatMap { isOfCircle in
     Kind.allCases.map { record(of: $0, isOfCircle: isOfCircle).schema }
   }
 
-  /// The record type of this kind of event.
   package var record: RecordType<MonitorEvent> {
     Self.record(of: kind, isOfCircle: circle != nil)
   }
@@ -255,7 +251,6 @@ extension MonitorEvent {
     }
   }
 
-  /// Returns the interval and loss from which an exit timeout was learned.
   private func evidence(_ reason: RegionTransition.Reason) -> String {
     guard case .adaptive = rules.exitTimeout, let interval = reason.interval, let loss = reason.loss
     else { return "" }
@@ -282,7 +277,6 @@ extension RegionState {
 }
 
 extension GeofenceTransition.Reason {
-  /// The reason in words.
   package var explanation: String {
     let side = distanceOutside < 0 ? "inside" : "outside"
     let place =

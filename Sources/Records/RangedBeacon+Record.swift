@@ -12,7 +12,6 @@ package struct RegionReport: Sendable {
     (self.time, self.region, self.beacons) = (time, region, beacons)
   }
 
-  /// Returns the record type of a report, given that of its beacons.
   package static func record(of beacon: RecordType<RangedBeacon>) -> RecordType<RegionReport> {
     RecordType(
       "range",
@@ -68,7 +67,6 @@ extension RangedBeacon {
       ) { $0.rawDistance },
     ])
 
-  /// Returns the record type of a beacon, optionally with the fields of `--raw` and `--sides`.
   package static func record(showsRaw: Bool, showsSides: Bool) -> RecordType<RangedBeacon> {
     fullRecord.omitting(keys: (showsRaw ? [] : rawKeys).union(showsSides ? [] : ["side"]))
   }

@@ -34,27 +34,23 @@ package struct RecordType<Value>: Sendable {
     start = Array(("{" + (typeName.map { "\"type\":\"\($0)\"" } ?? "")).utf8)
   }
 
-  /// Returns the record type without the fields of some keys.
   package func omitting(keys: Set<String>) -> RecordType {
     RecordType(typeName, named: name, summary: summary, fields.filter { !keys.contains($0.key) })
   }
 }
 
-// JSON.
 extension RecordType {
   package func appendLine(_ value: Value, to bytes: inout [UInt8]) {
     append(value, to: &bytes)
     bytes.append(UInt8(ascii: "\n"))
   }
 
-  /// Returns a record as a JSON object.
   package func json(_ value: Value) -> [UInt8] {
     var bytes: [UInt8] = []
     append(value, to: &bytes)
     return bytes
   }
 
-  /// Appends a record as a JSON object.
   package func append(_ value: Value, to bytes: inout [UInt8]) {
     bytes += start
     var needsComma = start.count > 1
@@ -79,7 +75,6 @@ extension RecordType {
     node["type"] = "object"
     node["properties"] = .object(keys.map { .init(key: $0.key, value: $0.node) })
     node["required"] = .array(keys.filter(\.isRequired).map { .text($0.key) })
-    // The keys that come only together.
     let together = fields.compactMap { field -> JSONNode.Member? in
       guard case .together = field.presence else { return nil }
       let others = fields.filter { $0.presence == field.presence && $0.key != field.key }

@@ -1,7 +1,6 @@
 package import Scanning
 
 extension ScannerHealth {
-  /// A record of a change of a scanner's state, with the time of the change.
   package static let record = RecordType<(health: ScannerHealth, time: WallClockTime)>(
     "health",
     [

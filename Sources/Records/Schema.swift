@@ -8,7 +8,6 @@ package struct Schema: Sendable {
     (self.node, self.definitions) = (node, definitions)
   }
 
-  /// Returns the schema with one more keyword.
   package func with(_ key: String, _ limit: JSONNode) -> Schema {
     var schema = self
     schema.node[key] = limit
@@ -23,7 +22,6 @@ package struct Schema: Sendable {
   }
 }
 
-// Shared schemas of values.
 extension Schema {
   package static let time = anyTime.named("time")
   package static let timeOrNull = anyTime.orNull.named("timeOrNull")
@@ -56,22 +54,18 @@ extension Schema {
     Schema(["type": "string", "pattern": .text(pattern)])
   }
 
-  /// Returns the schema of an integer with a minimum.
   package static func integer(_ range: PartialRangeFrom<Int>) -> Schema {
     Schema(["type": "integer", "minimum": .integer(range.lowerBound)])
   }
 
-  /// Returns the schema of an integer in a range.
   package static func integer(_ range: ClosedRange<Int>) -> Schema {
     integer(range.lowerBound...).with("maximum", .integer(range.upperBound))
   }
 
-  /// Returns the schema of a number with a minimum.
   package static func number(_ range: PartialRangeFrom<Int>) -> Schema {
     Schema(["type": "number", "minimum": .integer(range.lowerBound)])
   }
 
-  /// Returns the schema of a number in a range.
   package static func number(_ range: ClosedRange<Int>) -> Schema {
     number(range.lowerBound...).with("maximum", .integer(range.upperBound))
   }

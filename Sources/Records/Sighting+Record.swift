@@ -50,7 +50,6 @@ extension Field {
     ]
   }
 
-  /// Returns the fields of a beacon's identity, and its name if it has one.
   package static func identity(
     isNamed: Bool = true, of beacon: @escaping @Sendable (Value) -> BeaconIdentity
   ) -> [Field] {
@@ -65,7 +64,6 @@ extension Field {
     ] + (isNamed ? [BeaconNames.field(of: beacon)] : [])
   }
 
-  /// Returns the two fields of an advertiser's address, omitted if there is none.
   package static func sender(
     _ presence: FieldPresence = .always, column: Column<Value>? = nil,
     of sender: @escaping @Sendable (Value) -> (address: BluetoothAddress, type: AddressType)?

@@ -1,5 +1,3 @@
-// Text for terminals.
-
 extension String {
   /// The width of the text, in columns of a terminal.
   package var columns: Int {

@@ -8,7 +8,6 @@ package struct WrittenTime: Sendable {
   /// The seconds ahead of UTC, or `nil` if not given.
   private let offset: Int?
 
-  /// Returns `nil` if the text is not a time.
   package init?(_ text: String) {
     var rest = text[...]
     func number(_ digits: Int, _ range: ClosedRange<Int>) -> Int? {
