@@ -111,7 +111,6 @@ package final class EmbeddedScanner: Sendable {
     }
   }
 
-  /// Whether the last event waits or was taken.
   var isOver: Bool { feed.isOver }
 
   /// The file descriptor that is readable while a line waits.

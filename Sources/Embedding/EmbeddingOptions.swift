@@ -119,7 +119,6 @@ package struct EmbeddingOptions: Sendable {
     rules.each = flags.contains("each")
   }
 
-  /// Returns the requirement for the value of an option, as a sentence for errors.
   private static func requirement(of name: String, for text: String) -> String {
     switch name {
     case "region":
@@ -157,18 +156,15 @@ package struct EmbeddingOptions: Sendable {
 
   var isLive: Bool { replay.isEmpty }
   var ranges: Bool { flags.contains("range") }
-  /// Whether ranging reports include the raw signal.
   var showsRaw: Bool { flags.contains("raw") }
   var locates: Bool { flags.contains("locate") }
   var showsHeadings: Bool { flags.contains("heading") }
   var showsVisits: Bool { flags.contains("visits") }
   private var needsBeacons: Bool { !regions.isEmpty || ranges }
-  /// The option that needs locations, if any.
   private var locationOption: String? {
     circles.first.map { "the circle '\($0.identifier)'" }
       ?? ["locate", "heading", "visits"].first(where: flags.contains)
   }
-  /// Whether diagnostics are written to standard error.
   var reports: Bool { !flags.contains("quiet") }
 
   func check() throws(EmbeddingError) {
@@ -244,7 +240,6 @@ package struct EmbeddingOptions: Sendable {
     return rawFlag
   }
 
-  /// Opens the recordings, or creates the live sources.
   func open() throws(EmbeddingError) -> EmbeddedSources {
     guard !isLive else {
       return EmbeddedSources(

@@ -108,7 +108,6 @@ final class EventFeed: Sendable {
 
   var descriptor: Int32 { state.withLock { $0.signal.descriptor } }
 
-  /// Whether the last event was appended.
   var isOver: Bool { state.withLock { $0.isOver } }
 
   // MARK: From the service
@@ -253,14 +252,12 @@ final class EventFeed: Sendable {
     }
   }
 
-  /// Returns the states of the beacon regions at the start, once.
   private func states(_ moment: Moment, _ state: inout State) -> [[UInt8]] {
     guard let began = moment.began, !state.areStatesWritten.beacons else { return [] }
     state.areStatesWritten.beacons = true
     return state.events.removeStates(at: began, moment.offset).map { $0.record.json($0) }
   }
 
-  /// Returns the states of the circles at the start, once.
   private func circleStates(at time: WallClockTime?, _ state: inout State) -> [[UInt8]] {
     guard let time, !state.areStatesWritten.circles else { return [] }
     state.areStatesWritten.circles = true
@@ -313,7 +310,6 @@ final class EventFeed: Sendable {
     return true
   }
 
-  /// Calls the function for each waiting line.
   private func drain() {
     while true {
       finishCurrent()

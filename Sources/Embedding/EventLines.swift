@@ -11,7 +11,6 @@ struct EventLines<Token> {
     let token: Token?
   }
 
-  /// The kinds of values of which only the latest waits.
   enum ValueKind: Hashable { case ranging, fix, heading }
 
   /// The maximum number of waiting lines, without those of the latest values.
@@ -39,7 +38,6 @@ struct EventLines<Token> {
     return dropped
   }
 
-  /// Replaces the waiting lines of a kind of value.
   mutating func replace(_ kind: ValueKind, with lines: [[UInt8]]) {
     let numbered = lines.map { line in
       latest += 1
@@ -48,7 +46,6 @@ struct EventLines<Token> {
     values[kind] = numbered.isEmpty ? nil : Deque(numbered)
   }
 
-  /// Removes and returns the number of dropped lines; `nil` for none.
   mutating func takeMissed() -> Int? {
     defer { missed = 0 }
     return missed > 0 ? missed : nil
@@ -64,7 +61,6 @@ struct EventLines<Token> {
     return values[kind]?.popFirst()
   }
 
-  /// Removes every line, and returns their tokens.
   mutating func removeAll() -> [Token] {
     defer { self = EventLines(limit: limit) }
     return lines.compactMap(\.token)
