@@ -24,8 +24,8 @@ extension BeaconClient {
     return removed
   }
 
-  /// Returns the state with which to register a region: that of the present region if only the rules
-  /// change, or else outside, so someone who is there already enters.
+  /// Returns the state to register a region with: the present one if only the rules change, or
+  /// else outside, so someone who is there already enters.
   package func assumedState(of region: BeaconRegion) -> RegionState {
     guard let known = snapshot(ofRegion: region.identifier), known.status.state != .unknown,
       known.region.constraint == region.constraint

@@ -36,7 +36,6 @@ package struct Pin: Sendable {
   }
 }
 
-/// The known values of some beacons.
 package struct BeaconCalibration: Sendable {
   package var beacons: BeaconConstraint
   package var calibration = Calibration()
@@ -72,7 +71,6 @@ extension Calibration {
 }
 
 extension Calibration {
-  /// Creates the calibration of a site from its options.
   package init(
     model: PathLossModel?, environment: Double?, measuredPower: Double?, offsets: [AdapterOffset]
   ) {
@@ -84,7 +82,6 @@ extension Calibration {
 }
 
 extension BeaconService.Configuration {
-  /// Sets the calibrations of a site and of some beacons, for both ranging and regions.
   package mutating func setCalibration(
     _ calibration: Calibration, of beacons: [(beacons: BeaconConstraint, calibration: Calibration)]
   ) {

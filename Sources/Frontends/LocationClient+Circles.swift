@@ -24,8 +24,8 @@ extension LocationClient {
     return removed
   }
 
-  /// Returns the state with which to register a circle: that of an equal circle, or else outside, so
-  /// a machine that is there already enters.
+  /// Returns the state to register a circle with: that of an equal circle, or else outside, so a
+  /// machine that is there already enters.
   package func assumedState(of circle: CircularRegion) -> GeofenceState {
     guard let known = snapshot(ofCircle: circle.identifier), known.state != .unknown,
       known.circle.region == circle

@@ -7,7 +7,6 @@ package struct LocationSettings: Sendable {
     case auto, gpsd, geoclue, fixed
   }
 
-  /// The option `source`; `nil` if it is not given.
   package var source: Kind?
   /// The option `gpsd`; `nil` for gpsd's own port.
   package var gpsd: GPSDAddress?
@@ -50,7 +49,6 @@ package struct LocationSettings: Sendable {
     return position != nil && isGiven("position") ? "position" : nil
   }
 
-  /// Returns the source of fixes, together with the compass.
   package func makeSource() -> any LocationSource {
     CombinedSource(fixes: makeFixSource(), compass: CompassSource())
   }

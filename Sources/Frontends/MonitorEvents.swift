@@ -43,20 +43,17 @@ package struct MonitorEvents: Sendable {
     if let since { entries[Subject(region: region)] = .stored(since) }
   }
 
-  /// Forgets a region that is no longer monitored.
   package mutating func forget(_ region: String) {
     entries = entries.filter { $0.key.region != region }
     crossings[region] = nil
   }
 
-  /// Records a circle's state before the start, and the time of an entry in an earlier run.
   package mutating func begin(with snapshot: CircleSnapshot, insideSince since: WallClockTime?) {
     knownCircles.append(snapshot)
     let name = snapshot.circle.region.identifier
     if let since { entries[Subject(region: name)] = .stored(since) }
   }
 
-  /// Removes and returns the lines of the circles' states at the start.
   package mutating func removeCircleStates(at time: WallClockTime) -> [MonitorEvent] {
     defer { knownCircles = [] }
     return knownCircles.map {

@@ -32,7 +32,6 @@ package struct NamedRegion: Hashable, Sendable {
   /// The name that a user gave; `nil` for a region that is named by its constraint.
   package var givenName: String? { name == constraint.description ? nil : name }
 
-  /// The name and, unless the name shows it, the constraint.
   package var title: String { givenName.map { "\($0)  \(constraint)" } ?? name }
 }
 

@@ -12,7 +12,6 @@ package indirect enum OptionError: Error, Hashable, Sendable, CustomStringConver
   case boundaryWithLimits
   case unknownRule(String)
   case ruleGivenTwice(String)
-  /// Rules that cannot be used.
   case rules(RegionError)
   case region(String, OptionError)
 

@@ -59,7 +59,6 @@ extension CircularRegion {
     -90...90, -180...180, .leastNonzeroMagnitude...maximumRadius,
   ]
 
-  /// The valid numbers, for people.
   package static let validNumbers = [
     "from -90 to 90", "from -180 to 180", "of more than 0 and at most \(Int(maximumRadius)) m",
   ]

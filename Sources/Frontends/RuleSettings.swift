@@ -74,7 +74,6 @@ package struct RuleSettings: Sendable {
     }
   }
 
-  /// Returns the regions, each with its rules if it has some of its own.
   package func apply(to regions: [NamedRegion]) throws(OptionError) -> [BeaconRegion] {
     try regions.map { region throws(OptionError) in
       BeaconRegion(

@@ -7,7 +7,6 @@ package struct TrackSummary {
 
   package init(file: String, counts: TrackCounts) { (self.file, self.counts) = (file, counts) }
 
-  /// The counts, for people.
   package var sentence: String {
     var parts = [counted(counts.records, "record"), counted(counts.fixes, "fix", "fixes")]
     if counts.compassReadings > 0 {
@@ -41,7 +40,6 @@ package struct TrackSummary {
     return "beaconscan: \(file): no fix in \(counted(counts.records, "record"))\(reasons)"
   }
 
-  /// Returns the fields of every line about a track.
   package static func fields<Line>(
     of summary: @escaping @Sendable (Line) -> TrackSummary
   ) -> [Field<Line>] {
@@ -56,7 +54,6 @@ package struct TrackSummary {
     ]
   }
 
-  /// The record at the end of a replay.
   package static let record = RecordType<TrackSummary>("trackSummary", fields { $0 })
 
   private static func oddities(_ isIncluded: (TrackOddity) -> Bool) -> RecordType<TrackCounts> {
