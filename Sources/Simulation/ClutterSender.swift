@@ -25,7 +25,6 @@ struct ClutterSender {
   private var random: RandomSource
   private var sent = 0
 
-  /// Creates device `number` of a generator; `stream` is its index among all senders.
   init(_ generator: Scenario.Clutter, number: Int, in scenario: Scenario, stream: Int) {
     kind = generator.kind
     self.number = number

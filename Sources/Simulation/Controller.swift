@@ -52,7 +52,6 @@ struct Controller {
     return ready
   }
 
-  /// Removes and returns the packet that is due at ``next``.
   mutating func removeNext() -> Packet? {
     guard next < .max else { return nil }
     return deadline == next ? flush(at: deadline) : fragments.removeFirst()

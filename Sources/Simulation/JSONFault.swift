@@ -1,6 +1,6 @@
 import Bytes
 
-/// Returns the place of the first syntax error in JSON, which FoundationEssentials' decoder does not
+/// Returns the place of the first JSON syntax error, which FoundationEssentials' decoder does not
 /// report, or `nil` if this package's own reader finds none.
 func jsonFault(in bytes: [UInt8]) -> String? {
   do throws(ParseError) {

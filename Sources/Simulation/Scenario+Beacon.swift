@@ -21,7 +21,6 @@ extension Scenario {
     /// The standard deviation of the fading, in dB; `nil` for the environment's.
     package let noise: Double?
     package let pdu: PDU
-    /// The number of beacons. Minor and address count up.
     package let count: Int
     /// The bytes of other AD structures before the frame; only in extended PDUs.
     package let extraBytes: Int

@@ -5,7 +5,6 @@ package import Scanning
 package struct Scenario: Sendable {
   package let name: String
   package let description: String
-  /// The seed of the random numbers. The same file and seed give the same bytes.
   package var seed: UInt64
   package let start: WallClockTime
   /// In seconds.
@@ -44,7 +43,6 @@ extension Scenario {
   /// The maximum number of packets and lines of truth.
   package static let maximumOutput = 20_000_000
 
-  /// The approximate number of packets and lines of truth.
   var expectedOutput: Double {
     var output = 0.0
     for beacon in beacons {

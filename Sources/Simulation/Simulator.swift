@@ -6,15 +6,6 @@ import Scanning
 
 /// A generator of a scenario's recording and truth in pieces. Memory does not grow with its length.
 ///
-/// ```swift
-/// var simulator = Simulator(try Scenario(json: bytes), format: .btsnoop)
-/// var recording: [UInt8] = []
-/// var truth: [UInt8] = []
-/// while simulator.next(recording: &recording, truth: &truth) {
-///   // Put both somewhere, and empty them.
-/// }
-/// ```
-///
 /// The same scenario gives the same bytes on every machine, in pieces of any size.
 package struct Simulator {
   package struct Counts: Hashable, Sendable {
