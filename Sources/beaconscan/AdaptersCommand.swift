@@ -2,7 +2,6 @@ import ArgumentParser
 import LiveScanning
 import Records
 
-/// The subcommand `adapters`, which lists the adapters and their capabilities.
 struct AdaptersCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "adapters",

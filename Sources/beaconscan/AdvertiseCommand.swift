@@ -5,7 +5,6 @@ import HCIPackets
 import LiveScanning
 import Scanning
 
-/// The subcommand `advertise`, which sends an iBeacon.
 struct AdvertiseCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "advertise",
@@ -130,7 +129,6 @@ extension AdvertisingParameters.Packets: EnumerableFlag {}
 struct AdvertisingPeriod: CustomStringConvertible, Hashable {
   /// The interval in units of 0.625 ms.
   let units: UInt32
-  /// The text as given.
   let description: String
 
   /// 100 ms, Apple's interval for beacons.

@@ -1,6 +1,5 @@
 import ArgumentParser
 
-/// The subcommand `beacons`, which lists the named beacons.
 struct BeaconsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "beacons",

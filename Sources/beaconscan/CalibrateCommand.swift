@@ -7,7 +7,6 @@ import Scanning
 import ServiceCore
 import Synchronization
 
-/// The subcommand `calibrate`, which measures a beacon at known places.
 struct CalibrateCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "calibrate",

@@ -16,7 +16,6 @@ struct CommandError: Error {
     case noPermission = 77
     case interrupted = 130
 
-    /// Returns the status for an input that cannot be opened or read.
     init(reading error: Errno) {
       self =
         switch error {
@@ -39,7 +38,6 @@ struct CommandError: Error {
 }
 
 extension CommandError {
-  /// Creates the error for the fault of a source with a name.
   init(_ error: any Error, of source: String) {
     switch error {
     case let error as CaptureError: self.init(error)
@@ -86,7 +84,6 @@ extension CommandError {
 }
 
 extension CommandError {
-  /// Creates the error for an input file, from its name, the problem, and the remedy.
   init(_ error: Errno, _ file: String, _ problem: String, _ remedy: String) {
     self.init(Status(reading: error), "\(file): \(problem) (\(error)); \(remedy)")
   }

@@ -4,7 +4,6 @@ import Positioning
 import Records
 import TOMLDocuments
 
-/// The subcommand `config`, which checks and shows the configuration.
 struct ConfigCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "config",
@@ -129,7 +128,6 @@ extension Settings {
 }
 
 extension RegionArgument {
-  /// The region and its rules.
   fileprivate var values: [String] {
     switch self {
     case .beacons(let region): ["\(region.constraint)"] + region.rules.map { "--\($0)" }

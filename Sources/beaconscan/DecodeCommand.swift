@@ -1,7 +1,6 @@
 import ArgumentParser
 import Bytes
 
-/// The subcommand `decode`, which decodes an advert.
 struct DecodeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "decode",

@@ -1,7 +1,6 @@
 import ArgumentParser
 import LiveScanning
 
-/// The subcommand `doctor`, which finds obstacles to scanning and their fixes.
 struct DoctorCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor",

@@ -6,7 +6,6 @@ import ServiceCore
 import Storage
 import SystemPackage
 
-/// The subcommand `history`, which shows what the service stored.
 struct HistoryCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "history",

@@ -9,7 +9,6 @@ import Scanning
 import ServiceCore
 import Synchronization
 
-/// The subcommand `inspect`, which shows the contents of a recording or of a live source.
 struct InspectCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
@@ -52,7 +51,6 @@ struct InspectCommand: AsyncParsableCommand {
     ))
   var all = false
 
-  /// The default duration of a live inspection.
   private static let liveDuration = Seconds(60)
 
   mutating func validate() throws {

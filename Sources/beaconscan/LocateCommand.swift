@@ -7,7 +7,6 @@ import Records
 import Scanning
 import ServiceCore
 
-/// The subcommand `locate`, which shows this machine's location.
 struct LocateCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "locate",

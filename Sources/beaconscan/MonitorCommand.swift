@@ -9,7 +9,6 @@ import Regions
 import Scanning
 import ServiceCore
 
-/// The subcommand `monitor`, which shows entries and exits of regions.
 struct MonitorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "monitor",

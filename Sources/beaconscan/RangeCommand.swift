@@ -6,7 +6,6 @@ import Records
 import Scanning
 import ServiceCore
 
-/// The subcommand `range`, which shows nearby beacons.
 struct RangeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "range",

@@ -5,7 +5,6 @@ import LiveScanning
 import Scanning
 import SystemPackage
 
-/// The subcommand `record`, which saves the received packets.
 struct RecordCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "record",

@@ -4,7 +4,6 @@ import Records
 import Scanning
 import ServiceCore
 
-/// The subcommand `scan`, which shows every sighting.
 struct ScanCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "scan",

@@ -8,7 +8,6 @@ import Records
 import Scanning
 import Simulation
 
-/// The subcommand `schema`, which prints the JSON Schema for `docs/json.schema.json`.
 struct SchemaCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "schema", abstract: "Print the JSON Schema of --format json.",

@@ -12,7 +12,6 @@ import Scanning
 import ServiceCore
 import Storage
 
-/// The subcommand `serve`, which serves beacons, regions, locations and events over HTTP.
 struct ServeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve",

@@ -5,7 +5,6 @@ import Records
 import Simulation
 import SystemPackage
 
-/// The subcommand `simulate`, which writes a recording and its truth from a scenario.
 struct SimulateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "simulate",
@@ -95,7 +94,6 @@ struct SimulateCommand: ParsableCommand {
     try truth?.finish()
   }
 
-  /// The path of the truth, or `nil` to write none.
   private var truthPath: String? {
     if let truth { return truth }
     guard output != "-" else { return nil }

@@ -5,7 +5,6 @@ import LiveScanning
 import Records
 import Sources
 
-// The values of an adapter in the command's output.
 extension HostView.Radio {
   var state: String {
     switch adapter.block {
@@ -89,7 +88,6 @@ extension HostView.Radio {
       Field("name", .text) { $0.name },
     ])
 
-  /// Returns the field of a capability, with a column if a title is given.
   private static func answer(
     _ key: String, _ title: String? = nil,
     _ answer: @escaping @Sendable (HostView.Radio) -> Bool?

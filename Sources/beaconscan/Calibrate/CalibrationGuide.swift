@@ -6,7 +6,6 @@ import Scanning
 /// The dialog of a live calibration, which names the places and decides when each is measured.
 struct CalibrationGuide {
   private(set) var survey: CalibrationSurvey
-  /// The reason that the dialog ended early.
   private(set) var failure: String?
   private let places: [CalibrationPlace.Position]
   private var index = 0
@@ -36,7 +35,6 @@ struct CalibrationGuide {
     "\(index + 1) of \(places.count): \(places[index].instruction), and press Return."
   }
 
-  /// The state of the measurement, or `nil` while none runs.
   var progress: String? {
     guard isMeasured else { return nil }
     guard let (beacon, link) = survey.leader else {

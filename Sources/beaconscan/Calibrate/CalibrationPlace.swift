@@ -33,7 +33,6 @@ struct CalibrationPlace: ExpressibleByArgument {
       }
     }
 
-    /// The clause that tells the user where to put the beacon.
     var instruction: String {
       switch self {
       case .distance: "put the beacon \(name) from the receiver, with nothing between them"
@@ -49,7 +48,6 @@ struct CalibrationPlace: ExpressibleByArgument {
   /// The seconds of the recording that count, from its first packet.
   var seconds = 0...Double.infinity
 
-  /// Reads a position and, after an equals sign, a recording and its seconds that count.
   init?(argument: String) {
     let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     guard let position = Position(String(parts[0])) else { return nil }

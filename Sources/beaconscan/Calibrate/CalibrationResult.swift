@@ -23,7 +23,6 @@ struct CalibrationResult {
   let places: [Place]
   let finding: Finding
 
-  /// Returns the result of each adapter.
   static func all(
     _ survey: CalibrationSurvey, _ positions: [CalibrationPlace.Position]
   ) throws(CommandError) -> [CalibrationResult] {
@@ -94,7 +93,6 @@ struct CalibrationResult {
     return offset + (fit.exponent.map { ["--environment=\(decimal($0.value, 2))"] } ?? [])
   }
 
-  /// The result for people.
   var lines: [String] {
     func estimate(_ estimate: CalibrationFit.Estimate, _ decimals: Int, _ unit: String) -> String {
       "\(fixed(estimate.value, decimals)) ± \(fixed(estimate.error, decimals))\(unit)"
@@ -133,7 +131,6 @@ struct CalibrationResult {
 }
 
 extension CalibrationResult {
-  /// The record of a line of `calibrate`.
   static let record = RecordType<CalibrationResult>(
     "calibration", Field.identity { $0.beacon },
     [

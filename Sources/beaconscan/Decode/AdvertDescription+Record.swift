@@ -46,16 +46,13 @@ extension AdvertDescription.Problem {
 extension AdvertDescription {
   /// A beacon of any known kind.
   struct Beacon: Sendable {
-    /// The kind of beacon.
     let name: String
     let append: @Sendable (inout [UInt8]) -> Void
-    /// The fields with units, for people.
     let labels: [(name: String, value: String)]
 
     /// A text that differs from that of other beacons of the same sender: the kind, and the
     /// identity if it is stable.
     let identity: String
-    /// The kind and contents on one line, for people.
     let summary: String
 
     private init<Frame: Sendable>(

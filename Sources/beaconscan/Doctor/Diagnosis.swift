@@ -13,7 +13,6 @@ extension Doctor {
 }
 
 extension CommandError {
-  /// Creates the error for the obstacle to scanning, or returns `nil` if there is none.
   init?(preventing findings: [Finding]) {
     guard let obstacle = Doctor.obstacle(in: findings) else { return nil }
     self.init(

@@ -29,7 +29,6 @@ extension StandardOutput {
 extension Finding {
   fileprivate var text: String { (adapter.map { "\($0): " } ?? "") + message }
 
-  /// The finding and its fix, in one sentence.
   var sentence: String { text + (command.map { "; run: \($0)" } ?? "") }
 
   static let record = RecordType<Finding>(

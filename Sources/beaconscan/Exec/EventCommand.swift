@@ -11,7 +11,6 @@ struct HookEvent: Sendable {
   let line: [UInt8]
   /// The variables of the environment, `nil` for unknown values.
   let variables: [(name: String, value: String?)]
-  /// A description for people.
   let title: String
 
   private init<Value>(
@@ -49,10 +48,9 @@ struct HookEvent: Sendable {
 struct EventCommand {
   let script: String
 
-  /// Runs the command to its end. The event is on its standard input and in its environment. Its
-  /// standard output goes to standard error here, since standard output is for events only.
-  ///
-  /// - Returns: The error, or `nil`.
+  /// Runs the command to its end, and returns the error, if any. The event is on its standard input
+  /// and in its environment. Its standard output goes to standard error here, since standard output
+  /// is for events only.
   func run(on event: HookEvent) -> String? {
     var environment = ProcessInfo.processInfo.environment
     // An unknown value removes a variable that this process may have inherited.
@@ -60,9 +58,8 @@ struct EventCommand {
     return run(["sh", "-c", script], environment, input: event.line)
   }
 
-  /// Checks that the shell finds the script's first command, if that is a plain word.
-  ///
-  /// - Throws: `CommandError` if it does not.
+  /// Throws `CommandError` if the shell does not find the script's first command, which is checked
+  /// only if it is a plain word.
   func check() throws {
     guard script.contains(where: { !$0.isWhitespace }) else {
       throw CommandError(.usage, "--exec must have a command; write a line of shell")

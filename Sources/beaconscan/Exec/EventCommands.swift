@@ -34,7 +34,6 @@ final class EventCommands: Sendable {
       return (!isRunning, drops && dropped == 1)
     }
 
-    /// Returns the next event, or `nil` at the end of the run.
     mutating func next() -> HookEvent? {
       isRunning = !waiting.isEmpty
       return waiting.popFirst()

@@ -10,9 +10,7 @@ import SystemPackage
 struct History {
   private let store: StoreReader
 
-  /// Opens a file, by default the one of the service on this machine.
-  ///
-  /// - Throws: `CommandError` if it cannot be opened.
+  /// Opens a file, by default that of the service on this machine, or throws `CommandError`.
   init(path: String?) throws {
     let file: String
     do throws(StorageError) {
@@ -27,7 +25,6 @@ struct History {
     }
   }
 
-  /// The width of the column of regions, at most 40.
   var regionWidth: Int {
     get throws {
       try attempt { try store.regions() }
@@ -82,7 +79,6 @@ struct History {
     return plot.hasRegions ? plot : nil
   }
 
-  /// Returns the message for a run without results.
   func emptiness(_ range: EntryQuery) throws -> String {
     let names = try attempt { try store.regions() }
     if let region = range.region, !names.contains(region) {

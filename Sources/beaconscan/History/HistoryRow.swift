@@ -6,7 +6,6 @@ import Scanning
 import ServiceCore
 import Storage
 
-/// An entry of the history as a row.
 struct HistoryRow: Sendable {
   private let entry: StoredEntry
   private let record: JSONValue
@@ -35,7 +34,6 @@ struct HistoryRow: Sendable {
     beacon.map { BeaconNames.name(of: $0) ?? record["name"]?.asString ?? $0.shortName }
   }
 
-  /// The event in words.
   private var detail: String? {
     if let message = record["message"]?.asString { return message }
     if entry.kind == "visit" { return visit }

@@ -10,7 +10,6 @@ struct RegionStays: Sendable {
 
   init(region: String) { self.region = region }
 
-  /// Adds a stay and its seconds in the hours of the day.
   mutating func add(_ length: Double, hours parts: [(hour: Int, seconds: Double)]) {
     lengths.append(length)
     for part in parts where hours.indices.contains(part.hour) { hours[part.hour] += part.seconds }

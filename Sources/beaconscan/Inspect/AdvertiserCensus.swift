@@ -95,7 +95,6 @@ struct AdvertiserStatistics: Sendable {
   let addressType: AddressType
   let first: WallClockTime
   private(set) var last: WallClockTime
-  /// The contents of its adverts and scan responses.
   private(set) var contents: AdvertContents?
   /// The latest frame of each beacon, newest first; at most ``maximumBeacons``.
   private(set) var beacons: [AdvertDescription.Beacon] = []

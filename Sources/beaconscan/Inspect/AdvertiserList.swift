@@ -17,7 +17,6 @@ final class AdvertiserList {
 
   var tap: ReportTap { queue.tap }
 
-  /// Counts the adverts up to a time, or all.
   func update(until end: MonotonicTime? = nil) {
     for advert in queue.remove(until: end) {
       received += 1
@@ -25,7 +24,6 @@ final class AdvertiserList {
     }
   }
 
-  /// The message if no advert matched.
   var noMatch: String? { beaconscan.noMatch(census.reports, of: received, "adverts") }
 
   func write(_ format: OutputFormat, to output: StandardOutput) throws {

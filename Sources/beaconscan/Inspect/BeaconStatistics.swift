@@ -10,7 +10,6 @@ struct BeaconStatistics {
   private var gaps = AdvertisingInterval()
   /// The latest frame's measured power.
   private(set) var measuredPower: Int8
-  /// The latest frame's sender.
   private(set) var address: BluetoothAddress
   private(set) var addressType: AddressType
   /// The number of changes of the address that uses the identity.

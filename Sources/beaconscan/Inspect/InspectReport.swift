@@ -9,7 +9,6 @@ struct InspectReport {
   let captures: [CaptureStatus]
   let counts: ScanCounts
   let census: BeaconCensus
-  /// The advertisers, if requested.
   let list: AdvertiserList?
   let filter: FilterOptions
 
@@ -20,7 +19,6 @@ struct InspectReport {
     return Array(entries.prefix(filter.top ?? .max))
   }
 
-  /// The message if no beacon or advert matched.
   var noMatch: String? {
     if let list { return list.noMatch }
     return beaconscan.noMatch(table.beaconsReceived, of: counts.sightings, "sightings")
@@ -153,7 +151,6 @@ extension BeaconStatistics {
 }
 
 extension Refusal {
-  /// Returns the number and reason of the refused packets, in words.
   func explanation(of count: Int) -> String {
     switch self {
     case .badCRC: counted(count, "packet") + " whose CRC is wrong"

@@ -19,9 +19,7 @@ struct TrackReport {
   private var longitudes: (least: Double, greatest: Double)?
   private var longitude = 0.0
 
-  /// Reads a track to its end or to an interrupt.
-  ///
-  /// - Returns: The report, and the fault of the track.
+  /// Reads a track to its end or to an interrupt, and returns the report and the track's fault.
   static func read(_ path: String, duration: Int64?) throws -> (TrackReport, CommandError?) {
     let reader = try Interrupt.endingAtOnce { try TrackReader(path: path, duration: duration) }
     var report = TrackReport(summary: TrackSummary(file: reader.name, counts: TrackCounts()))

@@ -27,7 +27,6 @@ final class EventWriter: ResultWriter {
     }
   }
 
-  /// Writes the end of a run with circles only.
   func end() throws {
     switch format {
     case .json: break

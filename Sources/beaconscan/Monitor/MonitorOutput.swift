@@ -26,7 +26,6 @@ final class MonitorOutput {
     if line.kind != .state { left -= 1 }
   }
 
-  /// Writes the events of circles.
   func receive(_ event: LocationEvent, from feed: LocationFeed) throws -> Verdict {
     switch event {
     case .circle(let event):
@@ -40,7 +39,6 @@ final class MonitorOutput {
     return isEnough ? .enough : .more
   }
 
-  /// Writes the end of the location output.
   func end(_ feed: LocationFeed, _ options: OutputOptions, to out: StandardOutput) throws {
     if feed.service.latestFix != nil { try writeStates(at: feed.now, feed) }
     if options.format == .json { try out.write(feed.summaries, TrackSummary.record, .json) }

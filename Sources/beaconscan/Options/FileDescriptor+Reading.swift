@@ -1,8 +1,6 @@
 import SystemPackage
 
 /// Reads a file of a kind, such as a configuration, to its end, or beyond a number of bytes.
-///
-/// - Throws: `CommandError` if it cannot be read.
 func readFile(_ path: String, _ kind: String, upTo limit: Int) throws(CommandError) -> [UInt8] {
   do {
     let file = try FileDescriptor.open(FilePath(path), .readOnly, options: [.closeOnExec])
@@ -15,7 +13,6 @@ func readFile(_ path: String, _ kind: String, upTo limit: Int) throws(CommandErr
 }
 
 extension FileDescriptor {
-  /// Reads a file to its end, or beyond a number of bytes.
   func read(upTo limit: Int) throws -> [UInt8] {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 64 * 1024)

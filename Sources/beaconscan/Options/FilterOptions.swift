@@ -46,7 +46,6 @@ struct AdvertFilter {
   var since: WallClockTime?
   var until: WallClockTime?
 
-  /// Whether the filter admits everything.
   var isOpen: Bool { minimumRSSI == nil && since == nil && until == nil }
 
   func includes(_ rssi: Int8?, at time: WallClockTime) -> Bool {

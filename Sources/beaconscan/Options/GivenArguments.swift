@@ -39,7 +39,6 @@ struct GivenArguments {
     throw CommandError(.usage, "there is no subcommand '\(full(name))'; \(remedy)")
   }
 
-  /// The name of the subcommand, if there is one.
   var subcommand: String? {
     let names = words.prefix(words.first == "config" ? 2 : 1).prefix { !$0.hasPrefix("-") }
     return names.isEmpty ? nil : names.joined(separator: " ")

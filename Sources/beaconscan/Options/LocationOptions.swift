@@ -48,12 +48,10 @@ struct LocationOptions: ParsableArguments {
       "\(liveOption) is for live locations, and \(file) is a recording; give one of them.")
   }
 
-  /// An option for live sources that the command line gave.
   var liveOption: String? {
     settings.liveOption(where: Settings.current.isGiven).map { "--" + $0 }
   }
 
-  /// Returns the name of the source and the reason for its choice.
   private func choice(of source: any LocationSource) -> String {
     (source as? AutomaticSource)?.look()
       ?? "\(source.name) is used, because of --source \(settings.kind.rawValue)"

@@ -30,7 +30,6 @@ struct FormatOptions: ParsableArguments {
   }
 }
 
-/// The zone of times in tables.
 struct ZoneOption: ParsableArguments {
   @Flag(help: "Show times in UTC in tables, where they are local; JSON and CSV have UTC always.")
   var utc = false

@@ -130,7 +130,6 @@ struct RegionOptions: ParsableArguments {
 
   private var regions: [RegionArgument] { lists.flatMap(\.regions) }
 
-  /// The regions of beacons with given names.
   var named: [NamedRegion] { regions.beacons }
 
   var circles: [CircularRegion] { regions.circles }

@@ -14,7 +14,6 @@ extension ReplayScanner {
     }
   }
 
-  /// Returns the numbers of packets read and refused.
   private func describe() -> [String] {
     var lines = statuses.map { capture in
       let bytes = counted(capture.bytesRead, "byte")

@@ -58,12 +58,10 @@ struct RuleOptions: ParsableArguments {
     get throws(CommandError) { try checked { settings throws(OptionError) in try settings.rules } }
   }
 
-  /// Returns the rules of a region, whose own take precedence. Its own limits replace all limits.
   func rules(of region: NamedRegion) throws(CommandError) -> RegionRules {
     try checked { settings throws(OptionError) in try settings.rules(of: region) }
   }
 
-  /// Returns the regions, each with its rules if it has some of its own.
   func apply(to regions: [NamedRegion]) throws(CommandError) -> [BeaconRegion] {
     try checked { settings throws(OptionError) in try settings.apply(to: regions) }
   }

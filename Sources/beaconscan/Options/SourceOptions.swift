@@ -104,10 +104,8 @@ struct SourceOptions: ParsableArguments {
     }
   }
 
-  /// Whether the source is live.
   var isLive: Bool { recordings.replay.isEmpty }
 
-  /// An option for live scanning that the command line gave.
   var liveOption: String? {
     let given = Settings.current.isGiven
     if !adapter.isEmpty, given("adapter") { return "--adapter" }
@@ -165,7 +163,6 @@ struct SourceOptions: ParsableArguments {
     packetTap != nil ? "record" : coded ? "--coded" : active ? "--active" : nil
   }
 
-  /// Returns a scanner that ends after the given duration, if there is one.
   func limit(_ scanner: any Scanner) -> any Scanner {
     recordings.nanoseconds.map { LimitedScanner(scanner, duration: $0) } ?? scanner
   }

@@ -69,7 +69,6 @@ func flagSentence(_ flag: String, _ value: String) -> String {
   "\(flag) takes no value; leave '=\(value)' out"
 }
 
-/// Returns the description of an option's valid values.
 private func validValue(
   of option: String, of subcommand: String?, instead value: String
 ) -> String {
@@ -124,7 +123,6 @@ private func validValue(
   }
 }
 
-/// Returns the values that the parser knows for an option.
 private func knownValues(of option: String, of subcommand: String?) -> String {
   let name = subcommand?.split(separator: " ").first.map(String.init)
   let command = Beaconscan.configuration.subcommands.first { $0._commandName == name }

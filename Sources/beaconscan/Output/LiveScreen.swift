@@ -13,7 +13,6 @@ final class LiveScreen: Sendable {
     var scene: Scene?
     var order: RowOrder?
     var linesDrawn = 0
-    /// The error of the last frame.
     var failure: (any Error)?
   }
 
@@ -103,7 +102,6 @@ struct TerminalSize: Sendable {
   var rows: Int
   var columns: Int
 
-  /// The size of the terminal on standard output, if known.
   static var current: TerminalSize? { of(STDOUT_FILENO) }
 
   static func of(_ descriptor: Int32) -> TerminalSize? {

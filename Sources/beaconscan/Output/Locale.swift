@@ -2,7 +2,6 @@ import Glibc
 import Records
 
 enum Locale {
-  /// Whether the encoding is UTF-8.
   static let hasUnicode: Bool = {
     unsafe setlocale(LC_CTYPE, "")
     // Nothing changes the locale afterwards.

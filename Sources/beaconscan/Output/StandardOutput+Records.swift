@@ -17,7 +17,6 @@ extension StandardOutput {
     }
   }
 
-  /// Writes the header of a format, if nothing was written before.
   func writeHeader<Value>(_ record: RecordType<Value>, _ format: OutputFormat) throws {
     switch format {
     case .json: break
@@ -40,14 +39,12 @@ extension StandardOutput {
     try write(header + "\n")
   }
 
-  /// Writes complete results.
   func write<Value>(_ values: [Value], _ record: RecordType<Value>, _ format: OutputFormat) throws {
     if format == .table { return try write(lines: table(record.columns).lines(values)) }
     try writeHeader(record, format)
     for value in values { try writeLine(value, record, format) }
   }
 
-  /// Writes the CSV header if nothing was written before.
   func writeHeader(_ names: [String]) throws {
     if !hasWritten { try write(names.joined(separator: ",") + "\n") }
   }

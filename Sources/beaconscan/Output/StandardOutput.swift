@@ -73,7 +73,6 @@ final class StandardOutput {
 }
 
 extension FileDescriptor {
-  /// Writes all bytes to standard output.
   func writeResults(_ bytes: some Sequence<UInt8>) throws {
     do {
       try writeAll(bytes)

@@ -22,7 +22,6 @@ final class StatusLine: Sendable {
   /// The seconds since the line was created.
   var elapsed: Double { began.duration(to: .now) / .seconds(1) }
 
-  /// Shows a text, if it is due.
   func show(_ text: () -> String) {
     let now = SuspendingClock.now
     Self.shownAt.withLock { shownAt in

@@ -21,9 +21,7 @@ final class RecordSession: Sendable {
     (self.configuration, self.isQuiet) = (configuration, isQuiet)
   }
 
-  /// Records a source.
-  ///
-  /// - Throws: `CommandError` if it cannot be opened, or not everything was recorded.
+  /// Throws `CommandError` if the source cannot be opened, or not everything was recorded.
   func run(_ source: SourceOptions) async throws {
     let session = try BeaconSession(
       source.open { [self] packet, time, isReceived, adapter in

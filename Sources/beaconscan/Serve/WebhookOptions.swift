@@ -54,8 +54,6 @@ struct WebhookOptions: ParsableArguments {
 }
 
 /// Returns the first line of a file with a secret of a kind.
-///
-/// - Throws: `CommandError` if it cannot be read.
 func secretLine(of path: String, _ kind: String) throws(CommandError) -> [UInt8] {
   let bytes = try readFile(path, kind, upTo: 65535)
   return Array(bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") })

@@ -14,7 +14,6 @@ final class BeaconSession {
   let isLive: Bool
   let beacons: BeaconService
   let client: BeaconClient
-  /// Prints a line for the user.
   let report: @Sendable (String) -> Void
 
   /// The location service, if circles are monitored too.
@@ -51,7 +50,6 @@ final class BeaconSession {
     progress = self.replay.flatMap { Progress(of: $0, isWanted: showsProgress) }
   }
 
-  /// Whether sightings state their adapter.
   var namesAdapters: Bool { replay?.statuses.contains(where: \.namesAdapters) ?? true }
 
   /// Whether results arrive in real time, so that each is written at once.

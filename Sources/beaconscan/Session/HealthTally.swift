@@ -48,7 +48,6 @@ struct HealthTally {
 
   private static let maximumAdapters = 64
 
-  /// The present faults of all adapters, or `nil` if there is none.
   var trouble: String? {
     let sentences = adapters.map(\.latest).filter { $0.condition != .scanning }.map(\.sentence)
     return sentences.isEmpty ? nil : sentences.joined(separator: "; ")
@@ -64,7 +63,6 @@ struct HealthTally {
     return (total, min(total, Double(lost + still) / 1e9))
   }
 
-  /// Returns whether reception was lost from start to end.
   func hasNeverReceived(_ listened: (from: MonotonicTime, to: MonotonicTime)?) -> Bool {
     let (total, lost) = times(listened)
     // An adapter's state is known shortly after the start.

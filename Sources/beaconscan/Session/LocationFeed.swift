@@ -10,7 +10,6 @@ struct LocationInput {
   var source: any LocationSource
   /// The replayed tracks, or `nil` for a live source.
   var tracks: TrackReplay?
-  /// The compass of a live source.
   var compass: CompassSource?
   /// Whether results arrive in real time, so that each is written at once.
   var isPaced = true
@@ -39,7 +38,6 @@ final class LocationFeed {
     service = LocationService(session.manager, source: input.source)
   }
 
-  /// The fault of the source that has ended, or `nil`.
   var failure: CommandError? {
     service.failure.map { CommandError($0, of: service.source?.name ?? "") }
   }

@@ -19,9 +19,7 @@ final class ServiceSession {
   /// end does not change while it is shown.
   private var current: ServiceDelivery?
 
-  /// Creates a manager, with a file for registered regions.
-  ///
-  /// - Throws: `CommandError` if the file cannot be used.
+  /// Throws `CommandError` if the file for registered regions cannot be used.
   init(
     stateFile: String? = nil, report: @escaping @Sendable (String) -> Void
   ) throws {

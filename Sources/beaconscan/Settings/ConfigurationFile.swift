@@ -44,9 +44,6 @@ struct ConfigurationFile {
     "advertise": ["--uuid=00000000-0000-0000-0000-000000000000"],
   ]
 
-  /// Reads a file.
-  ///
-  /// - Throws: `CommandError` if it cannot be read.
   init(path: String) throws(CommandError) {
     guard !path.isEmpty else {
       throw CommandError(.usage, "The configuration must have a name; write the name of a file")
@@ -230,7 +227,6 @@ struct ConfigurationFile {
     }
   }
 
-  /// Returns the circle of a table, one of whose keys is given.
   private mutating func circle(
     _ name: String, _ table: TOMLTable, _ given: TOMLTable.Entry
   ) -> CircularRegion? {
@@ -334,7 +330,6 @@ struct ConfigurationFile {
       offset: offset)
   }
 
-  /// Returns the tables of regions or beacons with their names.
   private mutating func named(_ tables: TOMLTable, _ kind: String) -> [(String, TOMLTable)] {
     var named: [(String, TOMLTable)] = []
     for entry in tables.entries {
@@ -349,7 +344,6 @@ struct ConfigurationFile {
     return named
   }
 
-  /// Returns the beacons that a table describes.
   private mutating func constraint(_ table: TOMLTable) -> BeaconConstraint? {
     guard let item = table["uuid"] else {
       problem(

@@ -77,7 +77,6 @@ enum OptionCatalog {
     return options
   }
 
-  /// Returns all options of a subcommand or a group.
   static func everyOption(of type: any ParsableArguments.Type) -> [OptionDescription] {
     struct Tool: Decodable {
       struct Command: Decodable { var arguments: [OptionDescription]? }
@@ -107,7 +106,6 @@ enum OptionCatalog {
     }.sorted()
   }
 
-  /// Returns the name that is most similar, if one is similar enough.
   static func suggestion(for name: String, among names: some Sequence<String>) -> String? {
     let near = names.map { ($0, name.edits(to: $0)) }.filter { $0.1 <= max(1, name.count / 3) }
     return near.min { ($0.1, $0.0) < ($1.1, $1.0) }?.0

@@ -11,7 +11,6 @@ import Synchronization
 /// An option comes from the first source that sets it: the command line, the environment, the
 /// user's file, the system's file. In each, settings for one subcommand take precedence.
 struct Settings: Sendable {
-  /// The settings of one file.
   struct Layer: Sendable {
     var path: String
     var options: [String: Setting]
@@ -57,9 +56,7 @@ struct Settings: Sendable {
 
   private static var environment: [String: String] { ProcessInfo.processInfo.environment }
 
-  /// Reads a file, or those of the user and the system.
-  ///
-  /// - Throws: `CommandError` for the first fault.
+  /// Reads a file, or those of the user and the system; throws `CommandError` for the first fault.
   init(path: String?, mayBeMissing: Bool = false) throws {
     let files = try Self.read(path, mayBeMissing: mayBeMissing)
     self.init(files: files)
@@ -112,8 +109,7 @@ struct Settings: Sendable {
   // MARK: The command line
 
   /// Adds the settings to a command line, and keeps them and the beacons' names for the process.
-  ///
-  /// - Throws: `CommandError` for a fault of a file or a variable.
+  /// Throws `CommandError` for a fault of a file or a variable.
   static func complete(_ arguments: [String]) throws -> [String] {
     // Asking the parser for options takes milliseconds, so this is skipped without settings.
     guard let (completed, settings) = try read(for: arguments, again: false) else {
@@ -126,9 +122,7 @@ struct Settings: Sendable {
 
   /// Reads the settings again, and calls a function with the completed command line, which is
   /// parsed with them. If it succeeds, the process keeps the settings; the caller sets the beacons'
-  /// names.
-  ///
-  /// - Throws: `CommandError` for a fault of a file or a variable, and the errors of the function.
+  /// names. Throws `CommandError` for a fault of a file or a variable, and the function's errors.
   static func readAgain<Result>(
     for arguments: [String], _ body: ([String]) throws -> Result
   ) throws -> Result {
@@ -191,7 +185,6 @@ struct Settings: Sendable {
     return nil
   }
 
-  /// Finds the options of a subcommand that files and variables set.
   private mutating func use(
     _ options: OptionCatalog.Options, of command: String, given: [String]
   ) throws {
