@@ -30,7 +30,6 @@ struct GapHistogram: Sendable, BitwiseCopyable {
   @inline(__always)
   mutating func add(_ gap: Float) { weights[Self.bin(of: gap)] += 1 }
 
-  /// Multiplies every weight by a share.
   mutating func fade(to share: Float) {
     for bin in weights.indices { weights[bin] *= share }
   }

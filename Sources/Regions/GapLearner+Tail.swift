@@ -26,9 +26,7 @@ extension GapLearner {
       }
     }
 
-    /// The tail rule on about the 40 longest gaps.
     package private(set) var common = Line()
-    /// The tail rule on about the 4 longest gaps.
     package private(set) var rare = Line()
     /// The share of packets that is not received, from 0 to 1.
     package private(set) var loss: Float = 0
@@ -90,7 +88,6 @@ extension GapLearner {
 
 /// The longest gaps of a histogram.
 private struct LongGaps {
-  /// The number of gaps.
   var count: Float = 0
   /// Their total, in seconds.
   var sum: Float = 0

@@ -30,9 +30,8 @@ public struct SignalGate: Sendable, Hashable, Codable {
   }
 }
 
-/// The distance within which a beacon must be.
-///
-/// It is a ``SignalGate`` at two signal strengths, from the calibration and the advertised power.
+/// The distance within which a beacon must be: a ``SignalGate`` at two signal strengths, from the
+/// calibration and the advertised power.
 public struct DistanceGate: Sendable, Hashable, Codable {
   /// The distance below which a beacon enters, in meters.
   public let enter: Double
@@ -85,7 +84,6 @@ struct SignalStatistics: Sendable {
     previous = rssi
   }
 
-  /// The factor of the evidence that is needed.
   var excessFactor: Float { max(1, meanShare / Self.usualShare) }
 
   /// The distance of a boundary's levels from it, in dB.

@@ -5,7 +5,6 @@ struct Link: Sendable {
   /// The region's place and serial number.
   let place: Int32
   let serial: UInt32
-  /// Whether the beacon is inside the region.
   var isInside = false
   /// The rule that the last sighting did not meet.
   var missing = RegionTransition.Rule.sighting
@@ -75,7 +74,6 @@ struct Link: Sendable {
     return missing
   }
 
-  /// Resets the link after a silence.
   mutating func forget() {
     let levels = levels
     self = Link(place: place, serial: serial)

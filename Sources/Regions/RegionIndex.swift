@@ -30,7 +30,6 @@ struct RegionIndex: Sendable {
 
     var beaconsInside: Int { holders + expected.count }
 
-    /// Whether the region exists and its state is unknown.
     var isInitial: Bool { serial != 0 && state == .unknown && !isDetermined }
   }
 
@@ -43,7 +42,6 @@ struct RegionIndex: Sendable {
   /// The version of the regions, by which beacons notice changes.
   private(set) var generation: UInt32 = 0
   private var serials: UInt32 = 0
-  /// The number of regions whose initial timeout runs for the first time.
   private(set) var firstLooks = 0
   private(set) var gated = 0
 
@@ -51,7 +49,6 @@ struct RegionIndex: Sendable {
     identifiers[identifier].map { records[Int($0)] }
   }
 
-  /// Returns whether a link's place still has its region.
   func isCurrent(_ link: Link) -> Bool { records[Int(link.place)].serial == link.serial }
 
   mutating func add(
@@ -80,7 +77,6 @@ struct RegionIndex: Sendable {
     generation &+= 1
   }
 
-  /// Ends the first run of a region's initial timeout.
   mutating func endFirstLook(_ place: Int32) {
     guard records[Int(place)].isFirstLook else { return }
     records[Int(place)].isFirstLook = false

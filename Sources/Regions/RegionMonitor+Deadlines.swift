@@ -11,7 +11,6 @@ struct Deadline: Comparable, Sendable {
   /// The moment, in reception time.
   var time: Int64
   var owner: Owner
-  /// The owner's place.
   var place: Int32
   /// The serial number of the owner that had this place.
   var serial: UInt32
@@ -61,7 +60,6 @@ extension RegionMonitor {
     }
   }
 
-  /// Moves a beacon's deadline to its actual moment.
   mutating func reschedule(_ entry: Deadline) {
     beacons[Int(entry.place)].wake = .max
     schedule(Int(entry.place))

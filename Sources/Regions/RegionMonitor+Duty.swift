@@ -37,7 +37,6 @@ extension RegionMonitor {
 }
 
 extension TrackedBeacon {
-  /// Swaps the learned gaps of the two duties.
   mutating func changeDuty() {
     swap(&learner, &otherLearner)
     // Counts as a loss: the gap over the change is not whole.

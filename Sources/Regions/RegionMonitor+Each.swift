@@ -4,7 +4,6 @@ internal import Scanning
 // In regions that report each beacon, its state is that of its link, or of its expectation.
 
 extension RegionMonitor {
-  /// Returns whether a region has too many beacons inside for this one to enter.
   func isFull(_ place: Int32, for beacon: BeaconIdentity) -> Bool {
     index.records[Int(place)].beaconsInside >= RegionRules.maximumBeaconsInside
       && index.records[Int(place)].expected[beacon] == nil

@@ -2,13 +2,10 @@ internal import Advertising
 internal import HeapModule
 internal import Scanning
 
-// Finds a region without any beacon to be outside.
-
 extension RegionMonitor {
   /// Whether a first initial timeout runs, which full duty shortens to a quarter.
   package var needsFullDuty: Bool { index.firstLooks > 0 }
 
-  /// Whether a region has gates, which need signal strengths.
   package var hasGates: Bool { index.gated > 0 }
 
   /// Returns the usual wait for a region's first beacon, in seconds at full duty.

@@ -57,7 +57,6 @@ extension RegionMonitor {
   /// Returns a region's state; `nil` if it is not monitored.
   public func state(of identifier: String) -> RegionState? { index[identifier]?.state }
 
-  /// Returns whether a region is monitored and its state was determined, not only assumed.
   package func isDetermined(_ identifier: String) -> Bool {
     index[identifier]?.isDetermined ?? false
   }

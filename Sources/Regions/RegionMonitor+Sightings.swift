@@ -69,7 +69,6 @@ extension RegionMonitor {
     return changed
   }
 
-  /// Starts or ends a beacon's presence in a region.
   mutating func hold(
     _ region: Int32, by place: Int, _ rule: RegionTransition.Rule, at time: Int64,
     isEntering: Bool, _ transitions: inout [RegionTransition]
@@ -87,7 +86,6 @@ extension RegionMonitor {
     }
   }
 
-  /// Sets a region's state.
   mutating func settle(
     _ place: Int32, _ state: RegionState, at time: Int64, _ reason: RegionTransition.Reason,
     _ transitions: inout [RegionTransition]
@@ -120,7 +118,6 @@ extension RegionMonitor {
     )
   }
 
-  /// Returns the reason for a transition that a beacon decides.
   func reason(
     _ beacon: TrackedBeacon, _ rule: RegionTransition.Rule, exitTimeout: Double
   ) -> RegionTransition.Reason {

@@ -58,7 +58,6 @@ public struct RegionMonitor: Sendable {
   }
 
   package let configuration: Configuration
-  /// The number of evicted beacons.
   package internal(set) var evictions = 0
 
   var clock = ReceptionClock()
@@ -70,7 +69,6 @@ public struct RegionMonitor: Sendable {
   var links = 0
   var serials: UInt32 = 0
   var deadlines = Heap<Deadline>()
-  /// The watch for identities that several senders use at once.
   package var identities = IdentityWatch()
   /// The regions that were added before the first moment.
   var waiting: [String] = []
@@ -83,10 +81,8 @@ public struct RegionMonitor: Sendable {
     self.configuration = configuration.bounded
   }
 
-  /// The identifiers of the regions, sorted.
   package var identifiers: [String] { index.identifiers.keys.sorted() }
   package var regionCount: Int { index.identifiers.count }
-  /// The number of tracked beacons.
   package var beaconCount: Int { places.count }
 
   /// Advances to a moment, and returns the changes that the absence of sightings caused before it,
@@ -112,7 +108,6 @@ public struct RegionMonitor: Sendable {
     return transitions
   }
 
-  /// Records that another sender uses the identity of a beacon.
   private mutating func changeSender(_ sighting: Sighting, place: Int) {
     let previous = beacons[place].sender
     beacons[place].sender = (sighting.address, sighting.addressType)

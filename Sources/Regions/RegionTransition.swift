@@ -29,7 +29,6 @@ public struct RegionTransition: Sendable, Hashable, Codable {
   /// The reason for the change.
   public let reason: Reason
 
-  /// Returns the transition with another region name.
   package func renamed(_ region: String) -> RegionTransition {
     RegionTransition(
       change: change, time: time, region: region, beacon: beacon, beaconsInside: beaconsInside,

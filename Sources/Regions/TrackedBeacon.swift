@@ -13,7 +13,6 @@ struct TrackedBeacon: Sendable {
   var lastTime = MonotonicTime(nanoseconds: 0)
   var rssi: Int8?
   var measuredPower: Int8 = .max
-  /// The sender of the last sighting; `nil` before the first.
   var sender: (address: BluetoothAddress, type: AddressType)?
   var samples = 0
   /// The learned gaps at the current duty, and at the other one.
