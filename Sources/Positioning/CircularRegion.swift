@@ -42,7 +42,6 @@ package enum GeofenceError: Error, Sendable, Hashable, CustomStringConvertible {
   case radius(Double)
   case tooMany(limit: Int)
 
-  /// One sentence with the problem, the number, and the valid range.
   package var description: String {
     switch self {
     case .radius(let radius):

@@ -1,10 +1,8 @@
 package import Clocks
 
-/// A measurement of a magnetometer.
+/// A measurement of a magnetometer, with the times of a ``Fix``.
 package struct CompassReading: Hashable, Sendable, Codable {
-  /// The time of reception, which logic uses.
   package var time: MonotonicTime
-  /// The time that the source states, for people.
   package var timestamp: WallClockTime
   /// Degrees clockwise from magnetic north, at least 0 and less than 360.
   package var magneticHeading: Double

@@ -19,7 +19,6 @@ package enum DeferredUpdatesError: Error, Hashable, Sendable, Codable {
 /// Each request ends exactly once, by ``Event/finish(_:)``, after the delivery of all held fixes in
 /// order. When ``capacity`` fixes are held, they are delivered, and the request continues.
 package struct DeferredUpdates: Sendable {
-  /// The events for the client, in order.
   package enum Event: Hashable, Sendable {
     case deliver([Fix])
     /// The end of one request, without an error if the distance or the time was reached.
@@ -45,7 +44,6 @@ package struct DeferredUpdates: Sendable {
       self.isAvailable = isAvailable
     }
 
-    /// The reason that updates cannot be deferred.
     package var error: DeferredUpdatesError? {
       if !isUpdating { return .notUpdatingLocation }
       if accuracy > .best { return .accuracyTooLow }

@@ -8,12 +8,10 @@ package struct DistanceFilter: Hashable, Sendable, Codable {
   package var distance: Double?
   private var delivered: Fix?
 
-  /// The share of the last accuracy radius at which a fix is a better reading.
   package static let better = 0.5
 
   package init(distance: Double?) { self.distance = distance }
 
-  /// Receives a fix, and returns whether to deliver it.
   package mutating func receive(_ fix: Fix) -> Bool {
     if let delivered, let distance, distance > 0,
       fix.horizontalAccuracy > Self.better * delivered.horizontalAccuracy,

@@ -2,7 +2,6 @@ internal import Clocks
 
 /// The evidence of fixes about a circle that is open. Distances are in meters, negative inside.
 struct GeofenceEvidence: Sendable {
-  /// The evidence of one fix about the circle.
   struct Look {
     var time: MonotonicTime
     /// The seconds since the previous fix.
@@ -90,16 +89,13 @@ struct GeofenceEvidence: Sendable {
     return isStay ? (side, .stay) : nil
   }
 
-  /// Whether the fixes are a path, and lie beyond by their accuracy, the last minute's by 1.5 of
-  /// it.
+  /// Whether the rule for travel of ``GeofenceMonitor`` holds.
   private var isPath: Bool {
     fixes >= 3 && last.speed >= JitterTest.walk && travel.min() >= Self.noJitter
       && side(beyond: last.accuracy) == side && recent * mean > 0 && abs(recent) >= 1.5 * accuracy
   }
 
-  /// Whether the receiver stays beyond: the mean lies there by twice the mean accuracy, and by
-  /// seven times the standard error that the spread of correlated fixes has. In addition, the fixes
-  /// are not jitter, or the mean lies farther than jitter reaches.
+  /// Whether the rule for stays of ``GeofenceMonitor`` holds.
   private var isStay: Bool {
     guard duration >= Self.shortestStay, fixes >= 16 else { return false }
     let spread = max((squares / weight).squareRoot(), accuracy / 2)

@@ -48,7 +48,6 @@ package struct GeofenceMonitor: Sendable {
   private struct Record: Sendable {
     var region: CircularRegion
     var state: GeofenceState
-    /// Whether the state was determined, not only assumed.
     var isDetermined = false
     /// Whether a few fixes determined the state without confirmation. A stay can correct it.
     var isProvisional = false
@@ -124,7 +123,6 @@ package struct GeofenceMonitor: Sendable {
     open.append(Open(place: place, serial: serials))
   }
 
-  /// Removes and returns a circle.
   @discardableResult
   package mutating func remove(_ identifier: String) -> CircularRegion? {
     guard let place = places.removeValue(forKey: identifier) else { return nil }
@@ -145,7 +143,6 @@ package struct GeofenceMonitor: Sendable {
     resting = Heap(resting.unordered.filter { records[Int($0.place)].serial == $0.serial })
   }
 
-  /// Returns the state of a circle; `nil` if it is not monitored.
   package func status(of identifier: String) -> GeofenceStatus? {
     guard let place = places[identifier] else { return nil }
     let record = records[Int(place)]
@@ -292,7 +289,6 @@ package struct GeofenceMonitor: Sendable {
     return evidence.last.time.advanced(by: Int64(min(seconds, 1e9) * 1e9))
   }
 
-  /// Sets the state of a circle.
   private mutating func settle(_ place: Int, _ decision: Decision) -> [GeofenceTransition] {
     let record = records[place]
     guard let evidence = record.evidence else { return [] }
@@ -365,7 +361,6 @@ package struct GeofenceMonitor: Sendable {
   }
 }
 
-/// The state of a circle.
 package struct GeofenceStatus: Sendable, Hashable {
   package let state: GeofenceState
   /// Whether the state was determined, not only assumed.

@@ -10,9 +10,7 @@ package enum GeofenceState: UInt8, Sendable, Hashable, Codable, CaseIterable {
 /// A change of a circle: its kind, time and reason.
 package struct GeofenceTransition: Sendable, Hashable, Codable {
   package enum Change: Sendable, Hashable, Codable {
-    /// The receiver crossed the boundary from outside.
     case enter
-    /// The receiver crossed the boundary from inside.
     case exit
     /// The state is known for the first time since the circle was added.
     case determined(GeofenceState)
@@ -38,7 +36,6 @@ package struct GeofenceTransition: Sendable, Hashable, Codable {
   package let previous: GeofenceState
   package let reason: Reason
 
-  /// Returns the transition with another identifier.
   package func renamed(_ identifier: String) -> Self {
     Self(change: change, time: time, region: identifier, previous: previous, reason: reason)
   }
@@ -63,14 +60,11 @@ package struct GeofenceTransition: Sendable, Hashable, Codable {
     }
   }
 
+  /// The rules of ``GeofenceMonitor``.
   package enum Rule: String, Sendable, Hashable, Codable, CaseIterable {
-    /// Two fixes lie so far beyond the boundary that no jitter explains it.
     case clear
-    /// The fixes beyond the boundary are a path, unlike jitter.
     case travel
-    /// The receiver stays, and the mean of its fixes lies beyond by much more than their spread.
     case stay
-    /// The last fix lies beyond the boundary, and none came since.
     case silence
     /// Nothing changed: the state is the one at the start.
     case request

@@ -64,7 +64,6 @@ package struct HeadingFilter: Hashable, Sendable {
   private var offset = 0.0
   private var delivered: Heading?
 
-  /// Creates a filter with a least change in degrees.
   package init(filter: Double? = 1) { self.filter = filter }
 
   /// Sets the orientation; ``HeadingOrientation/unknown``, face up and face down change nothing.

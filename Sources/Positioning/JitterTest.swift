@@ -22,8 +22,8 @@ struct JitterTest: Sendable {
   /// The seconds for which a path survives fixes that jump off it, such as reflections at a house.
   private static let reflection = 20.0
   /// The conditions of a departure: these fixes and seconds on a new path, at this speed in m/s,
-  /// from rest (a path slower than `rest`) or with a velocity that differs by `change`. A reflection
-  /// of a receiver that moves keeps its velocity; one of a receiver that rests leads nowhere.
+  /// from rest (a path slower than `rest`) or with a velocity that differs by `change`. A
+  /// reflection of a moving receiver keeps its velocity; one of a resting receiver leads nowhere.
   private static let start = (rest: 1.0, fixes: 3, seconds: 3.0, speed: 2.0, change: 3.0)
   /// The gap in seconds after which the test starts again.
   private static let longestGap = 300.0
@@ -44,7 +44,7 @@ struct JitterTest: Sendable {
   private var departure: (path: Filter, began: MonotonicTime, fixes: Int)?
   private var jitters = (0..<8).map { Filter(.jitter(seconds: durations[$0])) }
 
-  /// Returns a fix's evidence for travel: that against jitter counts only while the receiver moves.
+  /// Returns a fix's evidence for travel; that against jitter counts only during movement.
   static func travel(_ ratios: SIMD8<Double>, speed: Double) -> SIMD8<Double> {
     speed >= walk ? ratios : pointwiseMin(ratios, .zero)
   }

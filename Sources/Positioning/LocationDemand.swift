@@ -110,7 +110,6 @@ package struct LocationDemand: Hashable, Sendable, Codable {
     }
   }
 
-  /// Creates the demand of all requests together.
   package init(_ requests: some Sequence<LocationRequest>) {
     self.init()
     for request in requests { merge(LocationDemand(request)) }

@@ -43,7 +43,6 @@ package struct LocationHealth: SourceHealth, Codable {
     case searching
     /// The daemon has no receiver, no compass, or no other source of its own.
     case noReceiver
-    /// The daemon is not running.
     case notRunning
     case notAnswering
     /// The system does not permit this process to use the daemon.
@@ -56,12 +55,10 @@ package struct LocationHealth: SourceHealth, Codable {
     package var isFault: Bool { self != .receiving && self != .searching }
   }
 
-  /// Whether the system or the user denies the application its location.
   package var refusesLocations: Bool {
     subject == .locations && (condition == .denied || condition == .notPermitted)
   }
 
-  /// The availability that the state means for clients.
   package var availability: ScannerAvailability {
     switch condition {
     case .receiving, .searching: .available

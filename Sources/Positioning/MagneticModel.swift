@@ -44,7 +44,6 @@ package struct MagneticField: Hashable, Sendable, BitwiseCopyable {
   package var isInBlackoutZone: Bool { horizontal < 2000 }
 }
 
-/// The World Magnetic Model 2025.
 package enum MagneticModel {
   /// The decimal years of the model.
   package static var validity: Range<Double> { 2025..<2030 }

@@ -5,7 +5,6 @@ package enum PositionInput: Hashable, Sendable {
   case fix(Fix)
   case compass(CompassReading)
 
-  /// The time of reception.
   package var time: MonotonicTime {
     switch self {
     case .fix(let fix): fix.time

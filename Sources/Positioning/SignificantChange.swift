@@ -15,7 +15,6 @@ package struct SignificantChange: Hashable, Sendable, Codable {
   package static let interval = 300.0
 
   private var delivered: Fix?
-  /// The newest change that waits for the five minutes to end.
   private var waiting: Fix?
 
   package init() {}
@@ -27,7 +26,6 @@ package struct SignificantChange: Hashable, Sendable, Codable {
     return cached
   }
 
-  /// Receives a fix, and returns the fix to deliver.
   package mutating func receive(_ fix: Fix) -> Fix? {
     if let delivered {
       let moved = fix.place.distance(to: delivered.place)
@@ -48,7 +46,6 @@ package struct SignificantChange: Hashable, Sendable, Codable {
     return delivered.time.advanced(bySeconds: Self.interval)
   }
 
-  /// Advances to a time, and returns the fix to deliver.
   package mutating func advance(to now: MonotonicTime) -> Fix? {
     guard let fix = waiting, let deadline, now >= deadline else { return nil }
     (delivered, waiting) = (fix, nil)
@@ -57,7 +54,6 @@ package struct SignificantChange: Hashable, Sendable, Codable {
     return fix
   }
 
-  /// The time of the latest fix in the state.
   package var latestTime: MonotonicTime? {
     [delivered?.time, waiting?.time].compactMap { $0 }.max()
   }

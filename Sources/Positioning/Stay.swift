@@ -52,7 +52,6 @@ struct Spot: Hashable, Sendable, Codable {
   }
 }
 
-/// An established stay.
 struct Stay: Hashable, Sendable, Codable {
   private var center: SurfaceVector
   private var sum = SIMD3<Double>.zero

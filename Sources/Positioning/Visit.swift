@@ -12,14 +12,11 @@ package struct Visit: Hashable, Sendable, Codable {
   package var departure: MonotonicTime?
 }
 
-/// A visit, in wall-clock time.
+/// A ``Visit`` in wall-clock time.
 package struct VisitReport: Sendable, Hashable, Codable {
   package var place: Coordinate
-  /// The radius around ``place`` that contains the visit with a probability of 68 %, in meters.
   package var horizontalAccuracy: Double
-  /// `nil` if the visit began before the service was started.
   package var arrival: WallClockTime?
-  /// `nil` while the visit continues.
   package var departure: WallClockTime?
 
   package init(_ visit: Visit, _ offset: WallClockOffset) {

@@ -6,12 +6,11 @@ internal import RealModule
 /// A stay is a stay point of Li et al. ("Mining user similarity based on location history", ACM GIS
 /// 2008): fixes within a distance for a time. Stays are found while they last:
 ///
-/// - **Arrival.** The latest fixes are joined to spots of 15 s. A stay
-///   begins when at least four in five of the spots of ``minimumStay`` lie around their
-///   weighted geometric median and do not walk: most spots a minute apart differ by no more than
-///   their accuracy, and the first third is near the last one. This excludes strolls, creeping
-///   jams, outliers and a wait of four minutes. People who walk from shop to shop in a mall are at
-///   one place.
+/// - **Arrival.** The latest fixes are joined to spots of 15 s. A stay begins when at least four in
+///   five of the spots of ``minimumStay`` lie around their weighted geometric median and do not
+///   walk: most spots a minute apart differ by no more than their accuracy, and the first third is
+///   near the last one. This excludes strolls, creeping jams, outliers and a wait of four minutes.
+///   People who walk from shop to shop in a mall are at one place.
 /// - **Departure.** A fix is away when it lies beyond ``radius`` and its own accuracy. A
 ///   stay ends when at least two fixes have been away for ``absence`` without one that
 ///   is back, so outliers and drift do not end it.
@@ -42,7 +41,6 @@ package struct VisitDetector: Hashable, Sendable, Codable {
   /// The time of the first fix that counted.
   private var first: MonotonicTime?
   private var latest: Fix?
-  /// The first fix that is away from the stay.
   private var away: Away?
 
   /// The least duration of a stay, in seconds.
@@ -67,7 +65,6 @@ package struct VisitDetector: Hashable, Sendable, Codable {
   /// Whether the receiver stays at a place, and no fix contradicts it.
   package var isStaying: Bool { stay != nil && away == nil }
 
-  /// The current stay.
   package var visit: Visit? { stay?.visit(departure: nil) }
 
   /// Receives a fix. One that is older than the last is ignored.
@@ -96,7 +93,6 @@ package struct VisitDetector: Hashable, Sendable, Codable {
     return changes
   }
 
-  /// The time of the latest fix that counted.
   package var latestTime: MonotonicTime? { latest?.time }
 
   /// Moves all times onto another monotonic clock, which is ahead by some nanoseconds.
@@ -220,7 +216,6 @@ package struct VisitDetector: Hashable, Sendable, Codable {
       arrival: before.first == first ? nil : before.last)
   }
 
-  /// Returns the stay of the latest spots.
   private func latestStay() -> Stay? {
     guard let last = spots.last, spots.count >= 3,
       let oldest = spots.lastIndex(where: { last.last.seconds(since: $0.first) >= Self.window })
