@@ -54,6 +54,7 @@ package struct PresenceMeter: Sendable {
   /// Removes and returns the presence since the last call.
   ///
   /// - Parameter isProtected: Returns whether to store a beacon regardless of the number of others.
+  /// - Returns: The presence of each beacon and hour.
   package mutating func removeAll(
     isProtected: (BeaconIdentity) -> Bool
   ) -> [StoredPresence] {
