@@ -96,20 +96,32 @@ struct LocationMachine: Service {
     _ change: (inout GroupDetectors) -> [GroupDetectors.Event]
   ) {
     var detectors = groups.removeValue(forKey: group) ?? GroupDetectors()
-    for event in change(&detectors) {
-      switch event {
-      case .visit(let visit):
-        output.deliver(
-          .visit(detectors.report(visit, wallClockOffset)), of: Self.visits, in: group,
-          state: detectors.visits.map { .visits($0, wallClockOffset) })
-      case .significantChange(let fix):
-        output.deliver(
-          .significantChange(fix), of: Self.changes, in: group,
-          state: detectors.changeRule.map { .significantChanges($0, wallClockOffset) })
-      case .first(let fix, let client): output.deliver(.significantChange(fix), to: client)
-      }
+    let events = change(&detectors)
+    for event in events {
+      var report: VisitReport?
+      if case .visit(let visit) = event { report = detectors.report(visit, wallClockOffset) }
+      deliver(event, report, of: detectors, in: group, into: &output)
     }
     groups[group] = detectors
+  }
+
+  /// Delivers an event with the report of its visit. The detectors are not `inout` here, because
+  /// the optimizer of Swift 6.3 then stops with an ownership error.
+  private func deliver(
+    _ event: GroupDetectors.Event, _ report: VisitReport?, of detectors: GroupDetectors,
+    in group: ClientGroup, into output: inout Output
+  ) {
+    switch event {
+    case .visit(let visit):
+      output.deliver(
+        .visit(report ?? VisitReport(visit, wallClockOffset)), of: Self.visits, in: group,
+        state: detectors.visits.map { .visits($0, wallClockOffset) })
+    case .significantChange(let fix):
+      output.deliver(
+        .significantChange(fix), of: Self.changes, in: group,
+        state: detectors.changeRule.map { .significantChanges($0, wallClockOffset) })
+    case .first(let fix, let client): output.deliver(.significantChange(fix), to: client)
+    }
   }
 
   /// Changes the detectors of each group, in the order of their names.
