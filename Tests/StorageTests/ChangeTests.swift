@@ -105,7 +105,13 @@ extension Store {
     let scratch = try Scratch()
     var kept: [StoredEntry] = []
     for round in 0..<4 {
-      let store = try Store(.file(scratch["s"]))
+      // The store before has its file until what it stores is stored, however long that takes.
+      var opened: Store?
+      eventually {
+        opened = try? Store(.file(scratch["s"]))
+        return opened != nil
+      }
+      let store = try #require(opened)
       #expect(store.undelivered == kept)
       let events = (0..<600).map { _ in store.event("a") }
       #expect(events[0].id > kept.last?.id ?? 0)
