@@ -24,6 +24,8 @@ package struct RegionRecord: Sendable {
   /// The latest event as a JSON object, or `nil` before the first.
   package var last: [UInt8]?
 
+  // The optimizer of Swift 6.3 stops with an ownership error where it inlines this.
+  @inline(never)
   package var constraint: BeaconConstraint? {
     if case .beacons(let constraint) = subject { constraint } else { nil }
   }
