@@ -12,33 +12,33 @@ final class InterestMeter: Sendable {
     /// The number of the last change. Only the latest end counts.
     var latestEnd = 0
     var isInterested = false
-    var change: (@Sendable (Bool) -> Void)?
-
-    mutating func set(_ isInterested: Bool) {
-      guard self.isInterested != isInterested else { return }
-      self.isInterested = isInterested
-      change?(isInterested)
-    }
   }
 
-  /// The lock is held during a call of the function, so that calls are in order and the last one is
-  /// correct.
   private let state = Mutex(State())
   private let patience: Double
+  /// The last reported interest. Its lock is held during the call, so that calls are in order and
+  /// the last one is correct.
+  private let reported = Mutex(Reported())
+
+  private struct Reported {
+    var isInterested = false
+    var change: (@Sendable (Bool) -> Void)?
+  }
 
   init(patience: Double = InterestMeter.patience) { self.patience = patience }
 
   /// Sets a function to call when clients start to need the beacons, and when none has for a while.
   func onChange(_ body: @escaping @Sendable (Bool) -> Void) {
-    state.withLock { $0.change = body }
+    reported.withLock { $0.change = body }
   }
 
   func begin() {
     state.withLock { state in
       state.users += 1
       state.latestEnd += 1
-      state.set(true)
+      state.isInterested = true
     }
+    report()
   }
 
   func end() {
@@ -49,7 +49,18 @@ final class InterestMeter: Sendable {
     }
     guard let number else { return }
     DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + patience) { [weak self] in
-      self?.state.withLock { if $0.latestEnd == number { $0.set(false) } }
+      self?.state.withLock { if $0.latestEnd == number { $0.isInterested = false } }
+      self?.report()
+    }
+  }
+
+  /// Reports the current interest if it differs from the last report.
+  private func report() {
+    reported.withLock { reported in
+      let isInterested = state.withLock { $0.isInterested }
+      guard reported.isInterested != isInterested else { return }
+      reported.isInterested = isInterested
+      reported.change?(isInterested)
     }
   }
 }

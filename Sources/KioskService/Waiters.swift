@@ -2,6 +2,9 @@ import Dispatch
 import Synchronization
 
 /// Tasks that wait for a change. Without one, they continue every ``interval`` seconds.
+///
+/// No task is resumed under the lock: the runtime calls the handler of a cancellation under a lock of
+/// the task, which a resumption takes too, and the handler takes this one.
 final class Waiters: Sendable {
   static let interval = 15.0
 
@@ -11,28 +14,27 @@ final class Waiters: Sendable {
     var isClosed = false
     var timer: (any DispatchSourceTimer)?
 
-    mutating func resumeAll() {
-      for task in waiting.values { task.resume() }
-      waiting = [:]
-    }
-
-    mutating func stopTimer() {
-      timer?.cancel()
-      timer = nil
+    mutating func removeAll() -> [CheckedContinuation<Void, Never>] {
+      defer { waiting = [:] }
+      return Array(waiting.values)
     }
   }
 
   private let state = Mutex(State())
 
-  func wake() { state.withLock { $0.resumeAll() } }
+  func wake() {
+    for task in state.withLock({ $0.removeAll() }) { task.resume() }
+  }
 
   /// Resumes every task for good: later ones do not wait.
   func close() {
-    state.withLock { state in
+    let tasks = state.withLock { state in
       state.isClosed = true
-      state.stopTimer()
-      state.resumeAll()
+      state.timer?.cancel()
+      state.timer = nil
+      return state.removeAll()
     }
+    for task in tasks { task.resume() }
   }
 
   /// Waits until ``wake()``, for ``interval``, or until the task is canceled, unless `isReady`
@@ -72,9 +74,13 @@ final class Waiters: Sendable {
   }
 
   private func tick() {
-    state.withLock { state in
-      if state.waiting.isEmpty { state.stopTimer() }
-      state.resumeAll()
+    let tasks = state.withLock { state in
+      if state.waiting.isEmpty {
+        state.timer?.cancel()
+        state.timer = nil
+      }
+      return state.removeAll()
     }
+    for task in tasks { task.resume() }
   }
 }
