@@ -60,7 +60,7 @@ import Testing
     // A request for one fix is answered though nothing moves far enough.
     client.forget()
     client.demand.fixes?.requests = 1
-    #expect(try client.receive { client.fixes.count == 1 })
+    #expect(try client.receive { !client.fixes.isEmpty })
     // A city's accuracy needs no receiver: GeoClue leaves it.
     client.demand = LocationDemand(fixes: .init(accuracy: 3000, interval: 0, distance: 0))
     #expect(try client.receive { !receiver.isConnected })
