@@ -22,6 +22,12 @@ from service import LONG, REGION, ROOT, UUID, Air, ReconnectingStream, Service, 
 MEGABYTE = 1_000_000
 
 
+def grows(memory):
+    """Returns whether memory grew in every part of the time, as it does where something is kept for ever. One step
+    shows nothing: a new arena of the C library, or pages that the kernel joins, are as large as that."""
+    return all(after > before + 2 * MEGABYTE for before, after in zip(memory, memory[1:]))
+
+
 def check_kill():
     """SIGKILL at random: what a client was told is in the history once, and entries and exits alternate."""
     rounds = 200 if LONG else 12
@@ -144,7 +150,7 @@ def check_streams():
               f"times) and steady, {seconds} s: {len(truth)} transitions in each that reads; at the end {open_streams} "
               f"open; memory {memory[0] / MEGABYTE:.1f} MB, at most "
               f"{', '.join(f'{one / MEGABYTE:.1f}' for one in thirds)} MB in the thirds of the time")
-        assert thirds[2] < thirds[1] + 8 * MEGABYTE and thirds[2] < 96 * MEGABYTE, memory
+        assert thirds[2] < 96 * MEGABYTE and not grows(thirds), memory
         for connection in dead:
             connection.close()
         for stream in slow + steady:
@@ -601,7 +607,7 @@ def check_soak():
                   f"database {database / MEGABYTE:.2f} MB and its log {log / MEGABYTE:.2f} MB at most; "
                   f"{sum(one.connections for one in returning)} reconnections")
             # The feed keeps 4 MiB of events at most.
-            assert max(memory) < 96 * MEGABYTE and memory[3] < max(memory[:2]) + 8 * MEGABYTE, memory
+            assert max(memory) < 96 * MEGABYTE and not grows(memory), memory
             assert database < 1.2 * MEGABYTE and log < 2 * MEGABYTE, (database, log)
             service.stop()
             assert source.wait() == 0
