@@ -25,6 +25,8 @@ struct JitterTest: Sendable {
   /// from rest (a path slower than `rest`) or with a velocity that differs by `change`. A
   /// reflection of a moving receiver keeps its velocity; one of a resting receiver leads nowhere.
   private static let start = (rest: 1.0, fixes: 3, seconds: 3.0, speed: 2.0, change: 3.0)
+  /// The logarithms of the odds that a jump is a departure: at first, and at most.
+  private static let (firstOdds, greatestOdds) = (-1.5, 3.0)
   /// The gap in seconds after which the test starts again.
   private static let longestGap = 300.0
 
@@ -40,8 +42,8 @@ struct JitterTest: Sendable {
   /// The speed of the path, in meters per second.
   var speed: Double { steady.speed }
   private var steady = Filter(.steady)
-  /// The path of the fixes that jump off the steady one.
-  private var departure: (path: Filter, began: MonotonicTime, fixes: Int)?
+  /// The path of the fixes that jump off the steady one, with the logarithm of its odds.
+  private var departure: (path: Filter, began: MonotonicTime, fixes: Int, odds: Double)?
   private var jitters = (0..<8).map { Filter(.jitter(seconds: durations[$0])) }
 
   /// Returns a fix's evidence for travel; that against jitter counts only during movement.
@@ -65,8 +67,11 @@ struct JitterTest: Sendable {
     let seconds = time.seconds(since: before)
     let rested = steady.speed < Self.start.rest
     var (likelihood, isJump) = steady.add(vector, deviation: deviation, after: seconds)
-    if isJump, let departed = depart(vector, at: time, deviation, after: seconds, rested: rested) {
-      (likelihood, isJump) = (departed, false)
+    if isJump {
+      likelihood = depart(vector, at: time, deviation, after: seconds, steady: likelihood)
+      if isDeparted(at: time, rested: rested), let departure {
+        (steady, isJump) = (departure.path, false)
+      }
     }
     if !isJump {
       (self.onPath, departure) = (time, nil)
@@ -87,30 +92,38 @@ struct JitterTest: Sendable {
     return ratios
   }
 
-  /// Adds a fix that jumps off the steady path to that of a departure from it. If the departure
-  /// becomes the steady path, returns the logarithm of the fix's likelihood on it.
+  /// Adds a fix that jumps off the steady path to that of a departure from it. Returns the
+  /// logarithm of the fix's likelihood by both, given that by the steady path.
   private mutating func depart(
     _ vector: SIMD3<Double>, at time: MonotonicTime, _ deviation: Double, after seconds: Double,
-    rested: Bool
-  ) -> Double? {
-    func began() -> (Filter, MonotonicTime, Int) {
-      var path = Filter(.steady)
-      path.start(vector, deviation: deviation)
-      return (path, time, 0)
+    steady: Double
+  ) -> Double {
+    if var departure {
+      let (likelihood, isJump) = departure.path.add(vector, deviation: deviation, after: seconds)
+      if !isJump {
+        let odds = departure.odds
+        departure.fixes += 1
+        departure.odds = min(odds + likelihood - steady, Self.greatestOdds)
+        self.departure = departure
+        return Self.sum(steady, odds + likelihood) - Self.sum(0, odds)
+      }
     }
-    guard var departure else {
-      self.departure = began()
-      return nil
-    }
-    let (likelihood, isJump) = departure.path.add(vector, deviation: deviation, after: seconds)
-    departure.fixes += 1
-    self.departure = isJump ? began() : departure
-    guard !isJump, departure.fixes >= Self.start.fixes, departure.path.speed >= Self.start.speed,
-      time.seconds(since: departure.began) >= Self.start.seconds,
-      rested || departure.path.differs(from: steady, by: Self.start.change)
-    else { return nil }
-    steady = departure.path
-    return likelihood
+    var path = Filter(.steady)
+    path.start(vector, deviation: deviation)
+    departure = (path, time, 0, Self.firstOdds)
+    return steady
+  }
+
+  private func isDeparted(at time: MonotonicTime, rested: Bool) -> Bool {
+    guard let departure else { return false }
+    return departure.fixes >= Self.start.fixes && departure.path.speed >= Self.start.speed
+      && time.seconds(since: departure.began) >= Self.start.seconds
+      && (rested || departure.path.differs(from: steady, by: Self.start.change))
+  }
+
+  /// Returns the logarithm of the sum of two exponentials.
+  private static func sum(_ first: Double, _ second: Double) -> Double {
+    max(first, second) + Double.log(onePlus: Double.exp(-abs(first - second)))
   }
 }
 
