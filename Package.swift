@@ -137,7 +137,7 @@ let package = Package(
     .target(
       name: "ServiceCore",
       dependencies: [
-        "Advertising", "Positioning", "Ranging", "Regions", "Scanning", "Storage",
+        "Advertising", "Bytes", "Positioning", "Ranging", "Regions", "Scanning", "Storage",
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "Logging", package: "swift-log"),
       ]),

@@ -1,3 +1,4 @@
+internal import Bytes
 internal import Dispatch
 import Glibc
 import Synchronization
@@ -284,7 +285,7 @@ package final class Store: Sendable {
   static func readerName(ofGroup group: String) -> String { "group:\(group)" }
 
   static func group(ofReader name: String) -> String? {
-    name.hasPrefix("group:") ? String(name.dropFirst(6)) : nil
+    name.rest(after: "group:")
   }
 
   /// Sentences about problems that were repaired, for a person.

@@ -24,8 +24,10 @@ import Testing
   ) async throws {
     let scratch = try Scratch()
     let path = scratch["socket"]
+    var access = AccessRules()
+    access.token = Array("secret".utf8)
     let configuration = ServiceConfiguration(
-      version: "1", addresses: [.unix(path: path)], access: AccessRules(),
+      version: "1", addresses: [.unix(path: path)], access: access,
       regions: RegionConfiguration(regions: [], circles: circles, rules: .standard, names: [:]) {
         _ in
         .standard
@@ -67,6 +69,25 @@ import Testing
       #expect(history.components(of: #""type":"enter""#) == 1)
       #expect(try get("/metrics", path).body.contains("beaconscan_fixes_total "))
       #expect(try get("/api/v1/health", path).body.contains(#""locationSources":[{"#))
+    }
+  }
+
+  /// A name may begin with a character that combines with what the database writes before it.
+  @Test func aCircleThatIsRemovedIsGone() async throws {
+    try await serve([]) { path in
+      let body = #"{"latitude":52.5163,"longitude":13.3777,"radius":200}"#
+      let token = "Authorization: Bearer secret\r\n"
+      let client = try RawClient(path: path)
+      client.request(
+        "PUT", "/api/v1/regions/%CC%81x",
+        token + "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n")
+      client.send(body)
+      let set = try client.answer()
+      #expect(set.status < 300, "\(set.body)")
+      client.request("DELETE", "/api/v1/regions/%CC%81x", token)
+      #expect(try client.answer().status == 204)
+      let regions = try get("/api/v1/regions", path)
+      #expect(regions.body == #"{"regions":[]}"#)
     }
   }
 

@@ -101,6 +101,22 @@ extension Store {
     #expect(again.registrations.isEmpty && again.undelivered.isEmpty)
   }
 
+  /// The first character of a group's name may combine with what the store writes before it.
+  @Test(arguments: ["kitchen", "\u{301}kitchen", "\u{200d}", "group:"])
+  func settledEventsOfAGroupAreGone(group: String) throws {
+    let scratch = try Scratch()
+    let store = try Store(.file(scratch["s"]))
+    let events = (0..<3).map { _ in
+      store.event(Store.Key(service: "clock", group: group, identifier: "a"))
+    }
+    try store.writeAndWait(events.map { .add($0) })
+    store.settle(group: group, through: events[1].id)
+    #expect(store.close() == nil)
+    let again = try Store(.file(scratch["s"]))
+    #expect(again.undelivered == [events[2]])
+    #expect(Store.group(ofReader: Store.readerName(ofGroup: group)) == group)
+  }
+
   @Test func settledEventsAreGoneAlsoWithoutClosing() throws {
     let scratch = try Scratch()
     var kept: [StoredEntry] = []

@@ -1,3 +1,4 @@
+internal import Bytes
 package import Positioning
 package import Scanning
 
@@ -50,8 +51,7 @@ package final class LocationService: Sendable {
 
   /// Returns the identifier of the circle that is stored under another one; `nil` for others.
   package static func circle(ofStored identifier: String) -> String? {
-    let prefix = LocationCircles.storedPrefix
-    return identifier.hasPrefix(prefix) ? String(identifier.dropFirst(prefix.count)) : nil
+    identifier.rest(after: LocationCircles.storedPrefix)
   }
 
   // MARK: State
