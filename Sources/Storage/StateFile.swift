@@ -29,8 +29,11 @@ struct StateFile: ~Copyable {
 
   deinit { try? descriptor.close() }
 
-  func read(_ count: Int) throws(StorageError) -> [UInt8] {
+  /// Returns the first bytes, at most `maximum`.
+  func read(_ maximum: Int) throws(StorageError) -> [UInt8] {
     do {
+      // Memory of eight MiB that is freed again would raise the C library's thresholds for its own.
+      let count = min(maximum, Int(try descriptor.stat().size))
       // The array's memory is used only during the call.
       return try unsafe [UInt8](unsafeUninitializedCapacity: count) { room, filled in
         filled = try unsafe descriptor.read(
