@@ -44,6 +44,7 @@ import Testing
     arguments: [
       ["scan"], ["range", "--config"], ["monitor", "--uuid", MonitorRun.visitor, "--replay"],
       ["simulate", "--output", "-"],
+      ["serve", "--replay", Command.capture("visitor.btsnoop"), "--token-file"],
     ])
   func whileAPipeIsOpened(arguments: [String]) throws {
     let scratch = try Scratch()

@@ -60,6 +60,17 @@ import Testing
         + "status 74\n")
   }
 
+  /// The program that gives the token may keep the pipe open. What it gives here is refused.
+  @Test func aTokenIsALineOfAPipeThatStaysOpen() throws {
+    let scratch = try Scratch()
+    let run = try Command.shell(
+      """
+      mkfifo '\(scratch.path("token").path)'; exec 3<> '\(scratch.path("token").path)'; echo >&3
+      beaconscan serve --replay captures/visitor.btsnoop --token-file '\(scratch.path("token").path)'
+      """)
+    #expect(run.status == 65 && run.error.contains("token"), "\(run.error)")
+  }
+
   /// A pipe between two of our own.
   @Test func simulateIntoScan() throws {
     let run = try Command.shell(

@@ -1,10 +1,13 @@
 import SystemPackage
 
-/// Reads a file of a kind, such as a configuration, to its end, or beyond a number of bytes.
-func readFile(_ path: String, _ kind: String, upTo limit: Int) throws(CommandError) -> [UInt8] {
+/// Reads a file of a kind, such as a configuration, to its end or beyond a number of bytes, or until
+/// a read has a byte at which it ends.
+func readFile(
+  _ path: String, _ kind: String, upTo limit: Int, endsAt isEnd: (UInt8) -> Bool = { _ in false }
+) throws(CommandError) -> [UInt8] {
   do {
     let file = try FileDescriptor.open(FilePath(path), .readOnly, options: [.closeOnExec])
-    return try file.closeAfter { try file.read(upTo: limit) }
+    return try file.closeAfter { try file.read(upTo: limit, endsAt: isEnd) }
   } catch {
     throw CommandError(
       error as? Errno ?? .ioError, path, "cannot read the \(kind)",
@@ -13,7 +16,7 @@ func readFile(_ path: String, _ kind: String, upTo limit: Int) throws(CommandErr
 }
 
 extension FileDescriptor {
-  func read(upTo limit: Int) throws -> [UInt8] {
+  func read(upTo limit: Int, endsAt isEnd: (UInt8) -> Bool = { _ in false }) throws -> [UInt8] {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 64 * 1024)
     while bytes.count <= limit {
@@ -21,6 +24,7 @@ extension FileDescriptor {
       let count = unsafe try buffer.withUnsafeMutableBytes { unsafe try read(into: $0) }
       guard count > 0 else { break }
       bytes += buffer[..<count]
+      if buffer[..<count].contains(where: isEnd) { break }
     }
     return bytes
   }

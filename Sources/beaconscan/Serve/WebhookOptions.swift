@@ -55,8 +55,12 @@ struct WebhookOptions: ParsableArguments {
 
 /// Returns the first line of a file with a secret of a kind.
 func secretLine(of path: String, _ kind: String) throws(CommandError) -> [UInt8] {
-  let bytes = try readFile(path, kind, upTo: 65535)
-  return Array(bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") })
+  func isEnd(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") }
+  // A pipe may stay open after the line.
+  let bytes = try Interrupt.endingAtOnce { () throws(CommandError) in
+    try readFile(path, kind, upTo: 65535, endsAt: isEnd)
+  }
+  return Array(bytes.prefix { !isEnd($0) })
 }
 
 struct WebhookEvents: ExpressibleByArgument {
