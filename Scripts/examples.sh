@@ -1,5 +1,5 @@
 #!/bin/bash
-# Builds and runs the example in Examples and the Swift programs in README.md as their reader does: as they are
+# Builds and runs the example in Examples and the Swift programs in the documents as their reader does: as they are
 # written, in an empty folder beside the clone. Each runs twice on a recording and must print the same both times,
 # and once where nothing can be received, which it must say in a sentence.
 set -euo pipefail
@@ -21,14 +21,14 @@ mkdir "$state"
 # What an app keeps of its regions is not to stay, nor is what it kept before to count.
 export XDG_STATE_HOME="$state/kept"
 
-# block NUMBER AFTER FENCE: the block of README.md that is the first, second … after a line, by its fence.
+# block FILE NUMBER AFTER FENCE: the block of a document that is the first, second … after a line, by its fence.
 # The line is a regular expression.
 block() {
-  awk -v number="$1" -v after="$2" -v fence="$3" '
+  awk -v number="$2" -v after="$3" -v fence="$4" '
     inside && $0 == "```" { exit }
     inside { print }
     ready && !inside && $0 == fence { found += 1; inside = found == number }
-    $0 ~ after { ready = 1 }' README.md
+    $0 ~ after { ready = 1 }' "$1"
 }
 
 # run NAME COMMAND…: runs a program twice, and compares what it prints with $state/NAME.expected.
@@ -79,11 +79,12 @@ run kiosk "$kiosk" "$outside/beaconscan/captures/visitor.btsnoop"
 refuse kiosk "$kiosk"
 refuse 'kiosk, of a recording that is not there,' "$kiosk" nowhere.btsnoop
 
-# The programs in README.md. The package of the first one has targets for the others too.
+# The programs in the documents. The package of the first one has targets for the others too.
+apple=docs/corelocation.md core=Sources/ServiceCore/Documentation.docc/ServiceCore.md begins='^## A first program$'
 readme=$outside/welcome
 mkdir -p "$readme/Sources/welcome" "$readme/Sources/chosen" "$readme/Sources/nearby"
-block 1 '^## As a library$' '```swift' >"$readme/Package.swift"
-block 2 '^## As a library$' '```swift' >"$readme/Sources/welcome/main.swift"
+block "$apple" 1 "$begins" '```swift' >"$readme/Package.swift"
+block README.md 1 '^## As a library$' '```swift' >"$readme/Sources/welcome/main.swift"
 cat >>"$readme/Package.swift" <<'MANIFEST'
 
 for (name, products) in [
@@ -96,17 +97,17 @@ for (name, products) in [
 }
 MANIFEST
 {
-  block 3 '^## As a library$' '```swift'
+  block "$apple" 2 "$begins" '```swift'
   cat "$readme/Sources/welcome/main.swift"
 } >"$readme/Sources/chosen/main.swift"
-block 1 '^## In Swift, without' '```swift' >"$readme/Sources/nearby/main.swift"
+block "$core" 1 "$begins" '```swift' >"$readme/Sources/nearby/main.swift"
 swift build --package-path "$readme" --scratch-path "$build/build"
 
 cd "$readme"
-line=$(cd "$root" && block 1 '^## As a library$' '```sh' | sed 's/ swift run$//')
+line=$(cd "$root" && block "$apple" 1 "$begins" '```sh' | sed 's/ swift run$//')
 cd "$root"
-block 1 '^prints$' '```' >"$state/welcome.expected"
-block 1 '^.swift run nearby .* prints$' '```' >"$state/nearby.expected"
+block "$apple" 1 '^prints$' '```' >"$state/welcome.expected"
+block "$core" 1 '^.swift run nearby .* prints$' '```' >"$state/nearby.expected"
 cd "$readme"
 # shellcheck disable=SC2086
 run welcome env $line "$build/build/debug/welcome"
