@@ -34,6 +34,8 @@ struct StateFile: ~Copyable {
     do {
       // Memory of eight MiB that is freed again would raise the C library's thresholds for its own.
       let count = min(maximum, Int(try descriptor.stat().size))
+      // An array of no capacity is shared, and its count would be written.
+      guard count > 0 else { return [] }
       // The array's memory is used only during the call.
       return try unsafe [UInt8](unsafeUninitializedCapacity: count) { room, filled in
         filled = try unsafe descriptor.read(

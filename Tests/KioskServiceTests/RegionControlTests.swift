@@ -132,6 +132,7 @@ import Testing
       BeaconRegion(identifier: "door", constraint: KioskScene.constraint(1))
     ])
     _ = try await scene.control.set("added", request(2))
+    scene.manager.journal.finish()
     let latest = scene.hub.journal.latest
     let long = String(repeating: "x", count: 5000)
     let new = try scene.configuration(["other", "added", long])
