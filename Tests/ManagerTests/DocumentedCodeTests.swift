@@ -20,17 +20,21 @@ import Testing
       .filter { !$0.contains(".build/") }.map { "\(folder)/\($0)" }.sorted()
   }
 
-  /// The blocks of a language, without indentation and empty lines.
+  /// The blocks of a language, without indentation and empty lines. Those of a first program are missing:
+  /// Scripts/examples.sh builds and runs it as its reader does.
   static func blocks(_ language: String, in document: String) throws -> [[Substring]] {
     var blocks: [[Substring]] = []
     var block: [Substring]?
+    var isFirstProgram = false
     for line in try MemberTable.text(document).split(separator: "\n") {
       if line == "```", let done = block {
         blocks.append(done)
         block = nil
       } else if block != nil {
         block?.append(line.trimmed)
-      } else if line == "```\(language)" {
+      } else if line.hasPrefix("## ") {
+        isFirstProgram = line == "## A first program"
+      } else if line == "```\(language)", !isFirstProgram {
         block = []
       }
     }
