@@ -72,6 +72,8 @@ private struct Writer: ResponseBodyWriter {
         append(to: scene)
         if number % 8 == 0 { try? await Task.sleep(for: .microseconds(200)) }
       }
+      // The journal appends on a queue of its own, and the last connection must find all of it.
+      await scene.manager.journal.settled()
       isOver.store(true, ordering: .releasing)
     }
     var random = SplitMix64(seed: seed)
