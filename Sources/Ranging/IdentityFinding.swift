@@ -57,7 +57,8 @@ public struct IdentityFinding: Sendable, Hashable, Codable, CustomStringConverti
 ///
 /// It keeps at most 64 findings until they are removed.
 ///
-/// At most 1,024 identities of 4 senders are kept; the one that changed longest ago is evicted.
+/// At most 1,024 identities of 8 senders are kept. The identity that changed longest ago is evicted,
+/// and the sender that returned least often.
 package struct IdentityWatch: Sendable {
   private struct Sender {
     var address: BluetoothAddress
@@ -92,7 +93,7 @@ package struct IdentityWatch: Sendable {
     var isReported = false
   }
 
-  private static let (maximumIdentities, maximumSenders) = (1024, 4)
+  private static let (maximumIdentities, maximumSenders) = (1024, 8)
   /// The number of returns that a sender needs, and the window for them in seconds.
   private static let (neededReturns, windowSeconds) = (3, 60.0)
   /// The least difference of two devices' signals, in dB, and in standard errors.
@@ -134,17 +135,24 @@ package struct IdentityWatch: Sendable {
       history.senders[index].returns += 1
       history.senders[index].receive(sighting.rssi)
     } else {
-      if history.senders.count == Self.maximumSenders { history.senders.removeFirst() }
+      if history.senders.count == Self.maximumSenders,
+        let least = history.senders.indices.min(by: {
+          history.senders[$0].returns < history.senders[$1].returns
+        })
+      {
+        history.senders.remove(at: least)
+      }
       var sender = Sender(address: sighting.address, type: sighting.addressType)
       sender.receive(sighting.rssi)
       history.senders.append(sender)
     }
     defer { keep(history, of: sighting.beacon) }
     guard !history.isReported else { return }
-    let senders = history.senders.filter { $0.returns >= Self.neededReturns }
+    let senders = history.senders.filter { $0.returns > 0 }
       .sorted { $0.mean ?? -.infinity > $1.mean ?? -.infinity }
-    guard let loudest = senders.first, let faintest = senders.last, senders.count > 1,
-      senders.allSatisfy(\.isFixed) || Self.differ(loudest, faintest)
+    let certain = senders.filter { $0.returns >= Self.neededReturns }
+    guard let loudest = certain.first, let faintest = certain.last, certain.count > 1,
+      certain.allSatisfy(\.isFixed) || Self.differ(loudest, faintest)
     else { return }
     history.isReported = true
     let found = senders.map {

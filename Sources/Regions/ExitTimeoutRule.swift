@@ -18,14 +18,18 @@ public enum ExitTimeoutRule: Sendable, Hashable, Codable {
   /// received needs 690 s for one false exit a day, and with 120 s has more than 200.
   public static let defaultCeiling = 900.0
 
-  /// Returns the exit timeout of a beacon, in seconds; `start` if an adaptive rule learned nothing.
+  /// The number of gaps that suffice for a timeout that is shorter than the one at the start.
+  private static let neededGaps = 5.0
+
+  /// Returns the exit timeout of a beacon, in seconds. An adaptive rule begins with `start`, and
+  /// falls to what it learned over the first gaps: two packets are no evidence for a short timeout.
   func seconds(_ learner: GapLearner, start: Double) -> Double {
     switch self {
     case .fixed(let seconds): return seconds
     case .adaptive(let wanted, let ceiling):
-      let learned =
-        learner.count == 0 ? start : Double(learner.tail.timeout(falseExitsPerDay: Float(wanted)))
-      return min(max(learned, Self.floor), ceiling)
+      let learned = Double(learner.tail.timeout(falseExitsPerDay: Float(wanted)))
+      let assumed = start * (1 - Double(learner.count) / Self.neededGaps)
+      return min(max(learned, assumed, Self.floor), ceiling)
     }
   }
 }

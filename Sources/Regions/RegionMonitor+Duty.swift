@@ -10,7 +10,7 @@ extension RegionMonitor {
     for place in places.places.map(Int.init) {
       beacons[place].learner = GapLearner(share: isFullDuty ? 1 : Self.slowShare)
       beacons[place].otherLearner = GapLearner(share: isFullDuty ? Self.slowShare : 1)
-      beacons[place].losses = .max
+      beacons[place].breakGaps()
       updateDeadline(of: place)
     }
   }
@@ -39,7 +39,6 @@ extension RegionMonitor {
 extension TrackedBeacon {
   mutating func changeDuty() {
     swap(&learner, &otherLearner)
-    // Counts as a loss: the gap over the change is not whole.
-    losses = .max
+    breakGaps()
   }
 }

@@ -145,17 +145,17 @@ extension TrackedBeacon {
   /// Records a sighting, and returns whether the time until an exit changed.
   @inline(__always)
   mutating func record(_ sighting: Sighting, at now: Int64, losses: UInt32) -> Bool {
-    let silence = silence(at: now)
+    let gap = Float(ReceptionClock.subtract(now, senderReceived)) * 1e-9
     // A gap with a loss of reception teaches nothing.
-    let isWhole = self.losses == losses && silence != .max
+    let isWhole = self.losses == losses && senderReceived != .min
     self.losses = losses
-    lastReceived = now
+    (lastReceived, senderReceived) = (now, now)
     let wasShortened = otherSilence != 0
     otherSilence = 0
     lastTime = sighting.time
     rssi = sighting.rssi
     samples &+= 1
-    let hasLearned = isWhole && learner.learn(gap: Float(silence) * 1e-9)
+    let hasLearned = isWhole && learner.learn(gap: gap)
     return hasLearned || wasShortened
   }
 }

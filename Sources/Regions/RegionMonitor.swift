@@ -110,7 +110,7 @@ public struct RegionMonitor: Sendable {
 
   private mutating func changeSender(_ sighting: Sighting, place: Int) {
     let previous = beacons[place].sender
-    beacons[place].sender = (sighting.address, sighting.addressType)
+    beacons[place].changeSender(to: sighting)
     if let previous { identities.receive(sighting, after: previous) }
   }
 

@@ -14,6 +14,12 @@ struct TrackedBeacon: Sendable {
   var rssi: Int8?
   var measuredPower: Int8 = .max
   var sender: (address: BluetoothAddress, type: AddressType)?
+  /// The reception time of the last sighting of this sender; `.min` if its next gap is unknown.
+  var senderReceived = Int64.min
+  /// The other senders of the identity, the one received longest ago first.
+  var otherSenders: [OtherSender] = []
+  /// The number of successive senders that were new.
+  var newSenders = 0
   var samples = 0
   /// The learned gaps at the current duty, and at the other one.
   var learner = GapLearner()
@@ -29,8 +35,43 @@ struct TrackedBeacon: Sendable {
   var shortest = Int64.max
   /// The reception time of the next check, no later than an exit is possible; `.max` for never.
   var wake = Int64.max
-  /// The number of losses of reception before the last sighting.
+  /// The number of losses of reception before the last sighting of this sender.
   var losses: UInt32 = 0
+
+  /// A sender of the identity besides the one received last.
+  struct OtherSender: Sendable {
+    let address: BluetoothAddress
+    let received: Int64
+    let losses: UInt32
+  }
+
+  /// The most other senders whose gaps are learned; more than six have shared an identity.
+  private static let maximumOtherSenders = 8
+
+  /// Changes to the sender of a sighting. A gap is the silence of one sender: several beacons of
+  /// one identity seem to send more often than each does.
+  ///
+  /// A beacon may change its private address with each packet. After as many new senders as are
+  /// kept, the gaps between them count.
+  mutating func changeSender(to sighting: Sighting) {
+    defer { sender = (sighting.address, sighting.addressType) }
+    guard let sender else { return }
+    let known = otherSenders.firstIndex { $0.address == sighting.address }
+    newSenders = known == nil ? min(newSenders + 1, Self.maximumOtherSenders) : 0
+    if newSenders == Self.maximumOtherSenders { return otherSenders.removeAll() }
+    let returning = known.map { otherSenders.remove(at: $0) }
+    if otherSenders.count == Self.maximumOtherSenders { otherSenders.removeFirst() }
+    otherSenders.append(
+      OtherSender(address: sender.address, received: senderReceived, losses: losses))
+    senderReceived = returning?.received ?? .min
+    losses = returning?.losses ?? .max
+  }
+
+  /// Ignores the gaps that have begun, because reception changes within them.
+  mutating func breakGaps() {
+    losses = .max
+    otherSenders.removeAll()
+  }
 
   /// Returns the reception time of the exit by a timeout in seconds.
   func deadline(_ seconds: Double) -> Int64 {

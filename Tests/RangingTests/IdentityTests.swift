@@ -70,6 +70,16 @@ import Testing
     #expect("\(findings[0])".contains("2 senders at once: EF:69:63:6B:8F:59 at -4"))
   }
 
+  /// Each of many badly provisioned beacons is named.
+  @Test func sixBeaconsOfOneIdentityAreFound() throws {
+    let findings = Self.findings(
+      (0..<6).map {
+        Sender(address: Self.fixed + UInt64($0), rssi: -60 - 3 * $0, interval: 1 + 0.013 * Double($0))
+      })
+    try #require(findings.count == 1)
+    #expect("\(findings[0])".contains("is sent by 6 senders at once"), "\(findings[0])")
+  }
+
   /// Two fixed addresses are two devices, however alike their signals.
   @Test func aCloneAtTheSameDistanceIsFound() {
     #expect(

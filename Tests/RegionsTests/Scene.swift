@@ -13,12 +13,12 @@ func after(_ seconds: Double) -> MonotonicTime { at(seconds).advanced(by: 1) }
 
 func sighting(
   _ seconds: Double, minor: UInt16 = 1, major: UInt16 = 1, uuid: ProximityUUID = home,
-  rssi: Int8? = -60, power: Int8 = -59
+  rssi: Int8? = -60, power: Int8 = -59, address: UInt64 = 1
 ) -> Sighting {
   Sighting(
     time: at(seconds), wallTime: at(seconds).wallClockTime(.zero),
     beacon: BeaconIdentity(uuid: uuid, major: major, minor: minor), measuredPower: power,
-    rssi: rssi, address: BluetoothAddress(rawValue: 1), addressType: .random)
+    rssi: rssi, address: BluetoothAddress(rawValue: address), addressType: .random)
 }
 
 /// One region, and beacons drawn in time.
