@@ -30,6 +30,7 @@ package final class Broker: Sendable {
   }
 
   private let configuration: BrokerConfiguration
+  private let library: MosquittoLibrary
   private let reader: JournalReader
   private let report: @Sendable (BrokerEvent) -> Void
   private let state: Mutex<State>
@@ -43,12 +44,13 @@ package final class Broker: Sendable {
 
   /// Creates a link, which reports on its own thread.
   ///
-  /// - Throws: `BrokerError` if the configuration is not valid.
+  /// - Throws: `BrokerError` if the configuration is not valid or libmosquitto cannot be loaded.
   package init(
     _ configuration: BrokerConfiguration, _ journal: Journal,
     report: @escaping @Sendable (BrokerEvent) -> Void = { _ in }
   ) throws(BrokerError) {
     try configuration.check()
+    library = try MosquittoLibrary.shared.get()
     self.configuration = configuration
     reader = JournalReader(journal, name: "mqtt", kinds: ["enter", "exit", "visit"])
     self.report = report
@@ -147,7 +149,7 @@ package final class Broker: Sendable {
     let session: MQTTClient
     do throws(MQTTClient.Failure) {
       session = try MQTTClient(
-        configuration, status: state.withLock { $0.publisher.topics.status })
+        configuration, library, status: state.withLock { $0.publisher.topics.status })
     } catch {
       fail(configuration.sentence(for: error, log: nil))
       return 0

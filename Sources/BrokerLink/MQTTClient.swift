@@ -3,6 +3,24 @@ import Clocks
 import Glibc
 import Scanning
 
+@safe struct MosquittoLibrary: @unchecked Sendable {
+  // The table never changes. Each connection belongs to one thread.
+  fileprivate let table: cmosquitto
+
+  /// libmosquitto, or the reason that it cannot be used. It is never unloaded or cleaned up.
+  static let shared = Result<MosquittoLibrary, BrokerError> { () throws(BrokerError) in
+    var table = cmosquitto()
+    // The table outlives the call, and the system's text is copied at once.
+    guard unsafe cmosquitto_load(&table) != 0 else {
+      let reason = unsafe dlerror().map { unsafe String(cString: $0) } ?? "it cannot be prepared"
+      throw BrokerError(
+        "MQTT needs libmosquitto, which cannot be loaded (\(reason)); install it: apt-get install "
+          + "libmosquitto1")
+    }
+    return MosquittoLibrary(table: table)
+  }
+}
+
 /// A libmosquitto connection to a broker, for one attempt. It tracks waits and acknowledgments.
 ///
 /// It belongs to one thread. libmosquitto runs callbacks only inside the calls made here, and the
@@ -36,6 +54,7 @@ import Scanning
 
   private let inbox = Inbox()
   private let configuration: BrokerConfiguration
+  private let library: MosquittoLibrary
   /// The unacknowledged messages, by libmosquitto's identifiers.
   private var tokens: [Int32: UInt64] = [:]
   /// The times of the last packet in each direction. The keep-alive counts from the earlier one.
@@ -43,30 +62,28 @@ import Scanning
   private var lastWrite = MonotonicTime.now
   private let handle: OpaquePointer
 
-  /// Initializes libmosquitto once. The cleanup at the end of the process is omitted.
-  private static let library: Void = { _ = mosquitto_lib_init() }()
-
   /// Prepares a connection with the last will `offline`, which the broker publishes and retains.
   /// From then on, libmosquitto ignores SIGPIPE in the whole process.
-  init(_ configuration: BrokerConfiguration, status topic: String) throws(Failure) {
-    Self.library
-    self.configuration = configuration
+  init(
+    _ configuration: BrokerConfiguration, _ library: MosquittoLibrary, status topic: String
+  ) throws(Failure) {
+    (self.configuration, self.library) = (configuration, library)
     let object = unsafe Unmanaged.passUnretained(inbox).toOpaque()
-    guard let handle = unsafe mosquitto_new(configuration.clientID, true, object) else {
+    guard let handle = unsafe library.table.new(configuration.clientID, true, object) else {
       throw Failure(status: MOSQ_ERR_NOMEM.rawValue)
     }
     unsafe self.handle = handle
     setCallbacks()
     let will = Array("offline".utf8)
-    try check(unsafe mosquitto_will_set(handle, topic, Int32(will.count), will, 1, true))
+    try check(unsafe library.table.will_set(handle, topic, Int32(will.count), will, 1, true))
     if let name = configuration.username {
-      try check(unsafe mosquitto_username_pw_set(handle, name, configuration.password))
+      try check(unsafe library.table.username_pw_set(handle, name, configuration.password))
     }
     if let tls = configuration.tls { try set(tls) }
   }
 
   // This also runs if the initializer throws after setting the handle, the last property.
-  deinit { unsafe mosquitto_destroy(handle) }
+  deinit { unsafe library.table.destroy(handle) }
 
   private func set(_ tls: BrokerConfiguration.TLS) throws(Failure) {
     // Otherwise OpenSSL prompts on the terminal for the password of a key.
@@ -75,25 +92,25 @@ import Scanning
         UnsafeMutablePointer<CChar>?, Int32, Int32, UnsafeMutableRawPointer?
       ) -> Int32 = { _, _, _, _ in 0 }
     try check(
-      unsafe mosquitto_tls_set(
+      unsafe library.table.tls_set(
         handle, tls.authorities, tls.authorities == nil ? "/etc/ssl/certs" : nil, tls.certificate,
         tls.key, noPassword))
     if tls.authorities == nil {
-      try check(unsafe mosquitto_int_option(handle, MOSQ_OPT_TLS_USE_OS_CERTS, 1))
+      try check(unsafe library.table.int_option(handle, MOSQ_OPT_TLS_USE_OS_CERTS, 1))
     }
   }
 
   private func setCallbacks() {
-    unsafe mosquitto_connect_callback_set(handle) { _, object, status in
+    unsafe library.table.connect_callback_set(handle) { _, object, status in
       unsafe sharedInbox(object)?.answer = status
     }
-    unsafe mosquitto_disconnect_callback_set(handle) { _, object, status in
+    unsafe library.table.disconnect_callback_set(handle) { _, object, status in
       unsafe sharedInbox(object)?.end = status
     }
-    unsafe mosquitto_publish_callback_set(handle) { _, object, identifier in
+    unsafe library.table.publish_callback_set(handle) { _, object, identifier in
       unsafe sharedInbox(object)?.acknowledged.append(identifier)
     }
-    unsafe mosquitto_message_callback_set(handle) { _, object, message in
+    unsafe library.table.message_callback_set(handle) { _, object, message in
       guard let inbox = unsafe sharedInbox(object), let message = unsafe message?.pointee,
         let topic = unsafe message.topic, inbox.messages.count < 1000
       else { return }
@@ -105,7 +122,7 @@ import Scanning
           topic: unsafe String(cString: topic), payload: unsafe Array(bytes.prefix(64)),
           isRetained: unsafe message.retain))
     }
-    unsafe mosquitto_log_callback_set(handle) { _, object, level, text in
+    unsafe library.table.log_callback_set(handle) { _, object, level, text in
       guard level == MOSQ_LOG_ERR, let text = unsafe text else { return }
       let inbox = unsafe sharedInbox(object)
       if inbox?.error == nil { inbox?.error = unsafe String(cString: text) }
@@ -120,13 +137,13 @@ import Scanning
   var answer: Int32? { inbox.answer }
   var log: String? { inbox.error }
   /// The socket, or -1 if it is closed.
-  private var descriptor: Int32 { unsafe mosquitto_socket(handle) }
+  private var descriptor: Int32 { unsafe library.table.socket(handle) }
 
   /// Connects the socket, and sends the connection request, whose answer comes later. It may block
   /// as long as the system waits for the host. Returns the time.
   func connect() throws(Failure) -> MonotonicTime {
     try check(
-      unsafe mosquitto_connect(
+      unsafe library.table.connect(
         handle, configuration.host, Int32(configuration.usedPort),
         Int32(clamping: configuration.keepAlive)))
     lastRead = .now
@@ -137,7 +154,7 @@ import Scanning
   func publish(_ message: Outbox.Message) throws(Failure) {
     var identifier: Int32 = 0
     try check(
-      unsafe mosquitto_publish(
+      unsafe library.table.publish(
         handle, &identifier, message.topic, Int32(clamping: message.payload.count),
         message.payload, 1, message.isRetained))
     tokens[identifier] = message.token
@@ -150,7 +167,7 @@ import Scanning
     try checkEnd()
     // libmosquitto counts whole seconds, so one more second makes it due there too.
     let due = min(lastRead, lastWrite).advanced(bySeconds: Double(configuration.keepAlive) + 1)
-    let events = Int16(POLLIN) | (unsafe mosquitto_want_write(handle) ? Int16(POLLOUT) : 0)
+    let events = Int16(POLLIN) | (unsafe library.table.want_write(handle) ? Int16(POLLOUT) : 0)
     var entries = [
       pollfd(fd: descriptor, events: events, revents: 0),
       pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),
@@ -161,16 +178,16 @@ import Scanning
     let ready = count > 0 ? entries[0].revents : 0
     wake.reset()
     if ready & Int16(POLLIN | POLLHUP | POLLERR | POLLNVAL) != 0 {
-      try check(unsafe mosquitto_loop_read(handle, 1))
+      try check(unsafe library.table.loop_read(handle, 1))
       lastRead = .now
     }
     if ready & Int16(POLLOUT) != 0, descriptor >= 0 {
-      try check(unsafe mosquitto_loop_write(handle, 1))
+      try check(unsafe library.table.loop_write(handle, 1))
       lastWrite = .now
     }
     if MonotonicTime.now >= due, descriptor >= 0 {
       // This pings the broker, or fails if it did not answer the last ping.
-      try check(unsafe mosquitto_loop_misc(handle))
+      try check(unsafe library.table.loop_misc(handle))
       lastRead = .now
       lastWrite = .now
     }
@@ -193,11 +210,11 @@ import Scanning
   }
 
   func subscribe(_ filter: String) throws(Failure) {
-    try check(unsafe mosquitto_subscribe(handle, nil, filter, 1))
+    try check(unsafe library.table.subscribe(handle, nil, filter, 1))
   }
 
   /// Disconnects cleanly, so that the broker does not publish the last will.
-  func disconnect() { _ = unsafe mosquitto_disconnect(handle) }
+  func disconnect() { _ = unsafe library.table.disconnect(handle) }
 }
 
 extension MQTTClient.Failure {
@@ -206,7 +223,9 @@ extension MQTTClient.Failure {
     switch mosq_err_t(rawValue: status) {
     case MOSQ_ERR_ERRNO: unsafe String(cString: strerror(errno))
     case MOSQ_ERR_EAI: unsafe String(cString: gai_strerror(errno))
-    default: unsafe String(cString: mosquitto_strerror(status))
+    default: 
+      unsafe (try? MosquittoLibrary.shared.get())?.table.strerror(status)
+        .map { unsafe String(cString: $0) } ?? "status \(status)"
     }
   }
 }

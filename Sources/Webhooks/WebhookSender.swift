@@ -29,12 +29,13 @@ package final class WebhookSender: Sendable {
 
   /// Creates a sender. It reports on its own thread or on that of a caller of its methods.
   ///
-  /// - Throws: `WebhookError` if libcurl cannot be loaded.
+  /// - Throws: `WebhookError` if libcurl, or libcrypto for a secret, cannot be loaded.
   package init(
     _ configuration: WebhookConfiguration, from readers: [JournalReader],
     report: @escaping @Sendable (WebhookReport) -> Void = { _ in }
   ) throws(WebhookError) {
     curl = try CurlLibrary.shared.get()
+    if configuration.secret != nil { _ = try OpenSSLLibrary.shared.get() }
     self.configuration = configuration
     self.readers = readers
     self.report = report
