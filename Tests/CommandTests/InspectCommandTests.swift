@@ -30,6 +30,31 @@ import Testing
     #expect(!run.output.contains("DEC0DEC0"))
   }
 
+  /// Six badly provisioned beacons share an identity: each is named, and no interval is made up.
+  @Test func sixSendersOfOneIdentity() throws {
+    let scratch = try Scratch()
+    let scenario = try scratch.file(
+      "six.json",
+      """
+      { "name": "six", "seed": 27, "start": "2026-04-01T12:00:00Z", "duration": 120,
+        "environment": { "noise": 3, "noiseCorrelation": 0.2, "hearing": -98, "loss": 0.3 },
+        "beacons": [ { "id": "true", "uuid": "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0", "major": 1, "minor": 7,
+          "interval": 1000, "track": [[0, 3], [120, 3]] } ],
+        "clutter": [ { "kind": "spoofed", "rate": 1, "count": 5, "rssi": [-85, -65] } ] }
+      """)
+    let recording = scratch.path("six.btsnoop").path
+    #expect(try Command.run("simulate", scenario.path, "--output", recording).status == 0)
+    let run = try Command.run("inspect", recording, "--format", "json")
+    let objects = try run.json()
+    let beacon = try #require(objects.first { $0["type"] as? String == "beacon" })
+    #expect(beacon["interval"] is NSNull && beacon["loss"] is NSNull)
+    let identity = try #require(objects.first { $0["type"] as? String == "identity" })
+    #expect((identity["senders"] as? [Any])?.count == 6)
+    let monitor = try Command.run("monitor", recording, "--region", "a=\(MonitorRun.visitor)")
+    #expect(monitor.error.contains("is sent by 6 senders at once"), "\(monitor.error)")
+    #expect(monitor.output.contains("ENTER") && !monitor.output.contains("EXIT"))
+  }
+
   /// Signal strength, interval and loss, against what the scenario was told.
   @Test func statistics() throws {
     let run = try Command.run("inspect", Command.capture("edge.btsnoop"), "--format", "json")

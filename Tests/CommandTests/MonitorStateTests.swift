@@ -66,7 +66,9 @@ import Testing
     let busy = try Command.shell(script, in: scratch.folder)
     #expect(busy.output == "status 73\n")
     #expect(busy.error.contains("uses this file; stop it first"))
-    #expect(try monitor("second").events.map(\.type) == ["state", "exit"])
+    let second = try monitor("second")
+    #expect(
+      second.events.map(\.type) == ["state", "exit"], "\(second.events) \(second.run.error)")
   }
 
   /// Two regions are entered at one moment; who has enough after the first leaves the other.
