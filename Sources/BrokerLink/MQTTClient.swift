@@ -223,7 +223,7 @@ extension MQTTClient.Failure {
     switch mosq_err_t(rawValue: status) {
     case MOSQ_ERR_ERRNO: unsafe String(cString: strerror(errno))
     case MOSQ_ERR_EAI: unsafe String(cString: gai_strerror(errno))
-    default: 
+    default:
       unsafe (try? MosquittoLibrary.shared.get())?.table.strerror(status)
         .map { unsafe String(cString: $0) } ?? "status \(status)"
     }

@@ -189,7 +189,10 @@ struct MonitorCommand: AsyncParsableCommand {
       }
     ) { event in
       switch event {
-      case .region(let event): try monitor.write(monitor.events.line(of: event))
+      case .region(let event):
+        // Stored events may overtake the sightings that caused them.
+        if !session.isLive { try writeStates(at: session.began) }
+        try monitor.write(monitor.events.line(of: event))
       case .ranging(let report): try monitor.writer.write(report)
       case .sightings: try writeStates(at: session.began)
       case .health(_, let time): try writeStates(at: time)

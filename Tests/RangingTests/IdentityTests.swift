@@ -74,7 +74,8 @@ import Testing
   @Test func sixBeaconsOfOneIdentityAreFound() throws {
     let findings = Self.findings(
       (0..<6).map {
-        Sender(address: Self.fixed + UInt64($0), rssi: -60 - 3 * $0, interval: 1 + 0.013 * Double($0))
+        Sender(
+          address: Self.fixed + UInt64($0), rssi: -60 - 3 * $0, interval: 1 + 0.013 * Double($0))
       })
     try #require(findings.count == 1)
     #expect("\(findings[0])".contains("is sent by 6 senders at once"), "\(findings[0])")
