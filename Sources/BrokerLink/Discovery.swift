@@ -14,7 +14,7 @@ struct Discovery {
       [
         "name": "Receiver", "device_class": "problem", "entity_category": "diagnostic",
         "state_topic": .text(topics.health),
-        "value_template": "{{ 'ON' if value_json.deaf else 'OFF' }}",
+        "value_template": "{{ 'ON' if value_json.receptionLost else 'OFF' }}",
         "json_attributes_topic": .text(topics.health),
       ])
     guard configuration.hasLocations else { return [health] }

@@ -186,7 +186,7 @@ extension MonitorEvent {
 
   /// The time of the deciding beacon's last sighting, in rows.
   private static let lastReceived = Field<MonitorEvent>(
-    "lastHeard", .time,
+    "lastSighting", .time,
     column: Column("BEACON", width: max(11, BeaconNames.width)) { event in
       event.subject?.shortName
     }
@@ -194,7 +194,7 @@ extension MonitorEvent {
 
   private static let learned: [Field<MonitorEvent>] = [
     Field("samples", .count) { $0.reason?.samples },
-    Field("silenceLimit", .number(0...).orNull, decimals: 3) { $0.reason?.exitTimeout },
+    Field("exitTimeout", .number(0...).orNull, decimals: 3) { $0.reason?.exitTimeout },
     Field("interval", .number(0...).orNull, decimals: 3) { $0.reason?.interval },
     Field("loss", .number(0...1).orNull, decimals: 3) { $0.reason?.loss },
   ]

@@ -8,7 +8,7 @@ extension ScannerHealth {
       Field("state", .one(of: Condition.allCases.map(\.rawValue))) { $0.health.condition.rawValue },
       Field("adapter", .text.orNull) { $0.health.adapter },
       Field("address", .address) { $0.health.address },
-      Field("deaf", .boolean) { $0.health.isReceptionLost },
+      Field("receptionLost", .boolean) { $0.health.isReceptionLost },
       Field("message", .text) { $0.health.sentence },
     ])
 }

@@ -78,7 +78,7 @@ extension RegionTransition {
     /// The beacon came near enough, or went too far.
     case distance
     /// The beacon was silent for its exit timeout.
-    case exitTimeout = "silence"
+    case exitTimeout
     /// No beacon met the rules during the wait for one.
     case start
     /// Nothing changed: the state was requested, or is the one at the start.

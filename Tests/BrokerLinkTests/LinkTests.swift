@@ -39,7 +39,7 @@ import Testing
     #expect(newest["\(regions)/town/beacons"] == nil)
     #expect(newest["beaconscan/kiosk/beacons/\(keysLevel)/presence"] == "present")
     #expect(object(newest[range])["proximity"] as? String == "near")
-    #expect(object(newest["beaconscan/kiosk/health"])["deaf"] as? Bool == false)
+    #expect(object(newest["beaconscan/kiosk/health"])["receptionLost"] as? Bool == false)
     // The bag has no name.
     #expect(!newest.keys.contains { $0.contains("-3-5") })
 

@@ -51,7 +51,7 @@ import Testing
       + (dwell.map { #""dwell":\#($0),"# } ?? "")
       + (identity ?? #""uuid":null,"major":null,"minor":null"#)
       + #","distance":2.5,"rssi":-67,"beacons":\#(inside.map { "\($0)" } ?? "null"),"#
-      + #""reason":{"rule":"sighting","lastSighting":null,"samples":1,"silenceLimit":30,"#
+      + #""reason":{"rule":"sighting","lastSighting":null,"samples":1,"exitTimeout":30,"#
       + #""interval":null,"loss":null}}"#
   }
 
@@ -65,7 +65,7 @@ import Testing
       record("enter", "door", after: 900, minor: 1, inside: 1),
       record("enter", "door", after: 1800, minor: 2, inside: 2),
       record("exit", "door", after: 2700, minor: 1, inside: 1, dwell: 1800),
-      #"{"type":"health","time":"2026-01-15T09:50:00.000000Z","state":"removed","adapter":"hci0","address":null,"deaf":true,"message":"hci0 is gone; plug it in"}"#,
+      #"{"type":"health","time":"2026-01-15T09:50:00.000000Z","state":"removed","adapter":"hci0","address":null,"receptionLost":true,"message":"hci0 is gone; plug it in"}"#,
       record("enter", "lobby", after: 3300, inside: 1),
       record("exit", "lobby", after: 3900, inside: 0, dwell: 600),
       record("exit", "door", after: 5400, minor: 2, inside: 0, dwell: 3600),

@@ -29,7 +29,7 @@ import Testing
     let lines = try run.json()
     let health = lines.filter { $0["type"] as? String == "health" }
     #expect(health.map { $0["state"] as? String } == ["scanning", "removed", "scanning"])
-    #expect(health.map { $0["deaf"] as? Bool } == [false, true, false])
+    #expect(health.map { $0["receptionLost"] as? Bool } == [false, true, false])
     #expect(health[1]["message"] as? String == "hci0 is gone; plug it in")
     #expect(health[1]["adapter"] as? String == "hci0")
     #expect(health[1]["address"] as? String == "00:AA:01:00:00:00")

@@ -42,7 +42,7 @@ import Testing
     for event in told.events {
       #expect(
         Set(event.reason.keys) == [
-          "rule", "lastSighting", "samples", "silenceLimit", "interval", "loss",
+          "rule", "lastSighting", "samples", "exitTimeout", "interval", "loss",
         ])
     }
     let last = try #require(told.events[2].reason["lastSighting"] as? [String: Any])
@@ -62,7 +62,7 @@ import Testing
     #expect(rows[3][4] == "78.272")
     #expect(
       rows[0].joined(separator: ",") == """
-        time,type,region,state,dwell,rule,lastHeard,uuid,major,minor,rssi,samples,silenceLimit,interval,\
+        time,type,region,state,dwell,rule,lastSighting,uuid,major,minor,rssi,samples,exitTimeout,interval,\
         loss,distance,beacons
         """)
   }
@@ -141,10 +141,10 @@ import Testing
     let signal = try monitor("--region", Self.kiosk, "--enter-rssi=-60")
     #expect(signal.crossings.map(\.rule) == ["signal", "signal"])
     let count = try monitor("--region", Self.kiosk, "--enter-count", "8/10")
-    #expect(count.crossings.map(\.rule) == ["count", "silence"])
+    #expect(count.crossings.map(\.rule) == ["count", "exitTimeout"])
     let dwell = try monitor("--region", Self.kiosk, "--dwell", "10", "--exit-after", "7.5")
-    try #require(dwell.crossings.map(\.rule) == ["dwell", "silence"])
-    #expect(dwell.crossings[1].silenceLimit == 7.5)
+    try #require(dwell.crossings.map(\.rule) == ["dwell", "exitTimeout"])
+    #expect(dwell.crossings[1].exitTimeout == 7.5)
     #expect((15...15.5).contains(dwell.crossings[0].time - 9 * 3600))
     // One level is a boundary in both directions.
     let pairs = [

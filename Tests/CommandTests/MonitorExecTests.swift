@@ -45,7 +45,7 @@ import Testing
         state outside nobody none request none none none
         enter inside kiosk none sighting 1 100 -86
         state outside nobody none start none none none
-        exit outside kiosk 78.272 silence 1 100 -79
+        exit outside kiosk 78.272 exitTimeout 1 100 -79
 
         """)
     #expect(

@@ -31,9 +31,9 @@ struct MonitorRun {
     }
 
     var rule: String? { reason["rule"] as? String }
-    var silenceLimit: Double? { reason["silenceLimit"] as? Double }
+    var exitTimeout: Double? { reason["exitTimeout"] as? Double }
     /// When the beacon that decided was heard last, in seconds of the day.
-    var lastHeard: Double? {
+    var lastSighting: Double? {
       ((reason["lastSighting"] as? [String: Any])?["time"] as? String).map(Truth.seconds)
     }
   }

@@ -32,7 +32,7 @@ import Testing
     }
     // What is not a crossing is that nothing was heard at first.
     for event in told.events where event.type == "state" {
-      #expect(event.state == "outside" && event.rule == "start" && event.silenceLimit == 30)
+      #expect(event.state == "outside" && event.rule == "start" && event.exitTimeout == 30)
     }
   }
 
@@ -40,7 +40,7 @@ import Testing
     _ event: MonitorRun.Event, _ mark: Truth.Mark, of truth: Truth, tolerance: Double
   ) throws {
     let heard = truth.heard(in: event.region)
-    let last = try #require(event.lastHeard)
+    let last = try #require(event.lastSighting)
     if event.type == "enter" {
       #expect(event.rule == "sighting")
       // With the first packet that was heard.
@@ -48,9 +48,9 @@ import Testing
       #expect(
         abs(event.time - mark.time) <= tolerance, "\(event.region): \(event.time - mark.time)")
     } else {
-      #expect(event.rule == "silence")
+      #expect(event.rule == "exitTimeout")
       #expect(abs(last - (heard.last ?? 0)) < 1e-5)
-      let limit = try #require(event.silenceLimit)
+      let limit = try #require(event.exitTimeout)
       #expect(abs(event.time - last - limit) < 0.001)
       #expect(event.time > mark.time && event.time - mark.time <= limit)
     }

@@ -12,7 +12,7 @@ final class LiveCommand {
 
     var type: String { fields["type"] as? String ?? "" }
     /// Of a health line, whether reception is lost.
-    var isReceptionLost: Bool { fields["deaf"] as? Bool ?? false }
+    var isReceptionLost: Bool { fields["receptionLost"] as? Bool ?? false }
     subscript(_ field: String) -> String? { fields[field] as? String }
     /// The moment that the line itself has, in seconds since 1970.
     var wallTime: Double? { self["time"].flatMap(LiveCommand.seconds) }

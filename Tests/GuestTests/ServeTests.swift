@@ -87,7 +87,7 @@ extension InGuest {
       try FaultTests.Fault.removed.make(air)
       #expect(event("health", with: #""state":"removed""#), "\(service.error)")
       let lost = try receiver()
-      #expect(lost?["state"] as? String == "removed" && lost?["deaf"] as? Bool == true)
+      #expect(lost?["state"] as? String == "removed" && lost?["receptionLost"] as? Bool == true)
       #expect((lost?["message"] as? String)?.isEmpty == false)
       let before = try sightings()
       try FaultTests.Fault.removed.fix(air)

@@ -32,7 +32,7 @@ extension InGuest {
         let entered = try #require(enter.wallTime) - shift
         #expect(entered > began - 0.05 && entered < first + 0.05, "\(entered - first)")
         let reason = try #require(exit.fields["reason"] as? [String: Any])
-        let timeout = try #require(reason["silenceLimit"] as? Double)
+        let timeout = try #require(reason["exitTimeout"] as? Double)
         if exitAfter == "4" { #expect(timeout == 4) }
         let latest = try #require(reason["lastSighting"] as? [String: Any])
         let stamp = try #require(latest["time"] as? String)

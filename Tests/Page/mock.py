@@ -204,8 +204,8 @@ class World:
                       rssi=rssi, beacons=beacons)
         record["reason"] = {
             "rule": rule, "lastSighting": last, "samples": 120 if beacon else 0,
-            "silenceLimit": 2 if rule == "silence" else None, "interval": 0.1 if rule == "silence" else None,
-            "loss": 0.043 if rule == "silence" else None}
+            "exitTimeout": 2 if rule == "exitTimeout" else None, "interval": 0.1 if rule == "exitTimeout" else None,
+            "loss": 0.043 if rule == "exitTimeout" else None}
         return record
 
     def remember(self):
@@ -213,7 +213,7 @@ class World:
         for index, (age, kind) in enumerate([(9000, "enter"), (8922, "exit"), (5400, "enter"), (5280, "exit"), (1500, "enter"),
                                              (1390, "exit")]):
             record = self.change(kind, "visitor", "inside" if kind == "enter" else "outside", int(kind == "enter"),
-                                 "sighting" if kind == "enter" else "silence", self.visitor, 78.272 + 8 * index)
+                                 "sighting" if kind == "enter" else "exitTimeout", self.visitor, 78.272 + 8 * index)
             record["time"] = stamp(self.started - age)
             self.history.append({"id": str(self.next), "event": record})
             self.next += 1
@@ -241,7 +241,7 @@ class World:
             self.is_near = is_near
             region = self.regions["visitor"]
             record = (self.change("enter", "visitor", "inside", 1, "sighting", self.visitor) if is_near else
-                      self.change("exit", "visitor", "outside", 0, "silence", self.visitor, 78.272))
+                      self.change("exit", "visitor", "outside", 0, "exitTimeout", self.visitor, 78.272))
             region.update(state=record["state"], since=record["time"], beacons=record["beacons"], last=record)
             self.add(record["type"], record)
 
@@ -254,7 +254,7 @@ class World:
     def receivers(self):
         state, message = ("removed", "hci0 is gone; plug it in") if self.is_lost else ("scanning", "hci0 receives")
         return [{"type": "health", "time": stamp(self.lost_since), "state": state, "adapter": "hci0",
-                 "address": "00:AA:01:00:00:01", "deaf": self.is_lost, "message": message}]
+                 "address": "00:AA:01:00:00:01", "receptionLost": self.is_lost, "message": message}]
 
     def near(self):
         beacons = [self.visitor] if self.is_near else []

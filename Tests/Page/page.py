@@ -443,8 +443,8 @@ class Checks:
             return None
         self.do("lose")
         self.wait("the page to report it", "document.getElementById('reception').textContent === 'Reception lost'")
-        messages = [r["message"] for r in self.get("/api/v1/health")["receivers"] if r["deaf"]]
-        self.expect(messages, "/api/v1/health has no receiver that is deaf")
+        messages = [r["message"] for r in self.get("/api/v1/health")["receivers"] if r["receptionLost"]]
+        self.expect(messages, "/api/v1/health has no receiver whose reception is lost")
         for message in messages:
             for place in ("near-message", "receiver-list"):
                 self.wait(f"{message!r} in {place}", f"document.getElementById('{place}').textContent.includes({json.dumps(message)})")

@@ -10,20 +10,20 @@ import Testing
     var scene = try Scene(RegionRules(exitTimeout: Self.fixed))
     #expect(
       scene.play("..a.a.aa........a....") == [
-        "2 enter sighting", "10 exit silence", "16 enter sighting", "19 exit silence",
+        "2 enter sighting", "10 exit exitTimeout", "16 enter sighting", "19 exit exitTimeout",
       ])
   }
 
   @Test func aSightingWithoutSignalCountsForPresence() throws {
     var scene = try Scene(RegionRules(exitTimeout: Self.fixed))
-    #expect(scene.play("?.?.?......") == ["0 enter sighting", "7 exit silence"])
+    #expect(scene.play("?.?.?......") == ["0 enter sighting", "7 exit exitTimeout"])
   }
 
   @Test func aSightingAtTheLimitIsInTime() throws {
     var scene = try Scene(RegionRules(exitTimeout: Self.fixed))
     #expect(
       scene.play("a..a...a....") == [
-        "0 enter sighting", "6 exit silence", "7 enter sighting", "10 exit silence",
+        "0 enter sighting", "6 exit exitTimeout", "7 enter sighting", "10 exit exitTimeout",
       ])
   }
 
@@ -33,7 +33,7 @@ import Testing
       scene.play(
         ".aa.........",
         "..aaaa......",
-        "....a.a.....") == ["1 enter sighting", "9 exit silence"])
+        "....a.a.....") == ["1 enter sighting", "9 exit exitTimeout"])
   }
 
   @Test func otherBeaconsAreNotMeant() throws {
@@ -41,7 +41,7 @@ import Testing
       RegionRules(exitTimeout: Self.fixed),
       constraint: BeaconConstraint(uuid: home, major: 1, minor: 2)
     )
-    #expect(scene.play("aaaa.....", "...a.....") == ["3 enter sighting", "6 exit silence"])
+    #expect(scene.play("aaaa.....", "...a.....") == ["3 enter sighting", "6 exit exitTimeout"])
   }
 
   /// A beacon that is sent as often as the exit timeout lasts is there: its silence does not exceed it.
@@ -68,7 +68,7 @@ import Testing
   @Test func threeOfTheLastFive() throws {
     let rules = try RegionRules(exitTimeout: Self.fixed, count: EnterCount(needed: 3, of: 5))
     var scene = try Scene(rules)
-    #expect(scene.play("a.a....a.a.a....") == ["11 enter count", "14 exit silence"])
+    #expect(scene.play("a.a....a.a.a....") == ["11 enter count", "14 exit exitTimeout"])
   }
 
   @Test func countLooksAtTheGates() throws {
@@ -79,27 +79,27 @@ import Testing
     // Loud, too weak, loud: the weak ones are within the last four, but close the gate.
     #expect(
       scene.play("aahaahaaa......") == [
-        "3 enter signal", "5 exit signal", "8 enter count", "11 exit silence",
+        "3 enter signal", "5 exit signal", "8 enter count", "11 exit exitTimeout",
       ])
   }
 
   @Test func dwellIsOverWithTheFirstSightingAfterIt() throws {
     let rules = try RegionRules(exitTimeout: Self.fixed, dwell: 4)
     var scene = try Scene(rules)
-    #expect(scene.play("a.a.a.a......") == ["4 enter dwell", "9 exit silence"])
+    #expect(scene.play("a.a.a.a......") == ["4 enter dwell", "9 exit exitTimeout"])
   }
 
   @Test func silenceBreaksTheDwell() throws {
     let rules = try RegionRules(exitTimeout: Self.fixed, dwell: 4)
     var scene = try Scene(rules)
-    #expect(scene.play("a.a....a.a.aa....") == ["11 enter dwell", "15 exit silence"])
+    #expect(scene.play("a.a....a.a.aa....") == ["11 enter dwell", "15 exit exitTimeout"])
   }
 
   @Test func aClosedGateBreaksTheDwell() throws {
     let rules = try RegionRules(
       exitTimeout: Self.fixed, signal: SignalGate(enter: -62, exit: -72, excess: 0), dwell: 3)
     var scene = try Scene(rules)
-    #expect(scene.play("aakaaaaa....") == ["6 enter dwell", "10 exit silence"])
+    #expect(scene.play("aakaaaaa....") == ["6 enter dwell", "10 exit exitTimeout"])
   }
 
   @Test func signalEntersAndLeaves() throws {
@@ -136,13 +136,13 @@ import Testing
     var scene = try Scene(rules)
     #expect(
       scene.play("ddddaaadddaaa....") == [
-        "4 enter signal", "7 exit signal", "10 enter signal", "15 exit silence",
+        "4 enter signal", "7 exit signal", "10 enter signal", "15 exit exitTimeout",
       ])
   }
 
   @Test func aGateCannotOpenWithoutSignal() throws {
     let rules = try RegionRules(exitTimeout: Self.fixed, signal: SignalGate(boundary: -70))
     var scene = try Scene(rules)
-    #expect(scene.play("???????dddd????.....") == ["9 enter signal", "17 exit silence"])
+    #expect(scene.play("???????dddd????.....") == ["9 enter signal", "17 exit exitTimeout"])
   }
 }

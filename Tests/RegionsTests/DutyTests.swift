@@ -133,7 +133,7 @@ import Testing
       monitor.dutyChanged(isFull: second.truncatingRemainder(dividingBy: 10) == 0)
       exits += monitor.advance(to: at(second)).compactMap(describe)
     }
-    #expect(exits == ["71 exit silence"])
+    #expect(exits == ["71 exit exitTimeout"])
   }
 
   @Test func aFixedLimitStaysWhatItIs() throws {
@@ -145,6 +145,6 @@ import Testing
     _ = monitor.receive(sighting(0))
     _ = monitor.receive(sighting(1))
     monitor.dutyChanged(isFull: false)
-    #expect(monitor.advance(to: at(60)).compactMap(describe) == ["11 exit silence"])
+    #expect(monitor.advance(to: at(60)).compactMap(describe) == ["11 exit exitTimeout"])
   }
 }

@@ -57,8 +57,8 @@ import Testing
     #expect(
       describe(found) == [
         "0.0 enter 1 sighting, 1 inside", "10.0 enter 2 sighting, 2 inside",
-        "12.0 enter 3 sighting, 3 inside", "13.0 exit 2 silence, 2 inside",
-        "14.0 exit 1 silence, 1 inside", "15.0 exit 3 silence, 0 inside",
+        "12.0 enter 3 sighting, 3 inside", "13.0 exit 2 exitTimeout, 2 inside",
+        "14.0 exit 1 exitTimeout, 1 inside", "15.0 exit 3 exitTimeout, 0 inside",
       ])
     #expect(found.allSatisfy { $0.previous == ($0.change == .enter ? .outside : .inside) })
     let distance = try #require(found[0].reason.lastSighting?.distance)
@@ -89,7 +89,7 @@ import Testing
     monitor.receptionRestored(at: at(1000))
     #expect(
       describe(monitor.receive(sighting(1001.5, minor: 2))) == [
-        "1001.0 exit 1 silence, 1 inside"
+        "1001.0 exit 1 exitTimeout, 1 inside"
       ])
   }
 
@@ -131,7 +131,7 @@ import Testing
       describe(found) == [
         "0.0 enter 5 sighting, 5 inside", "2.0 inside 1 sighting, 5 inside",
         // No time is the usual one, that of the fixed exit timeout.
-        "3.0 exit 3 start, 4 inside", "5.0 exit 1 silence, 3 inside",
+        "3.0 exit 3 start, 4 inside", "5.0 exit 1 exitTimeout, 3 inside",
         "20.0 exit 2 start, 2 inside", "20.0 exit 4 start, 1 inside",
       ])
     #expect(found.map(\.previous) == [.outside, .inside, .inside, .inside, .inside, .inside])
@@ -182,7 +182,7 @@ import Testing
     found += monitor.advance(to: at(9))
     let whole = found.filter { $0.region == "whole" && $0.change.isCrossing }
     #expect(
-      describe(whole) == ["0.0 enter - sighting, 1 inside", "4.0 exit - silence, 0 inside"])
+      describe(whole) == ["0.0 enter - sighting, 1 inside", "4.0 exit - exitTimeout, 0 inside"])
     #expect(found.filter { $0.region == "r" }.map { $0.beacon?.minor } == [1, 2, 1, 2])
   }
 

@@ -58,20 +58,20 @@ function sentence(record) {
     case "dwell": return `${subject} was received for long enough, last ${signal}.`;
     case "signal": return `${subject} was ${isInside ? "strong" : "weak"} for long enough, last ${signal}.`;
     case "distance": return `${subject} was ${isInside ? "close" : "far away"} for long enough, last ${signal}.`;
-    case "silence": {
+    case "exitTimeout": {
       const learned = reason.interval == null || reason.loss == null ? ""
         : ` It sends every ${seconds(reason.interval)}, and ${Math.round(reason.loss * 100)} % is not received.`;
-      return `${subject} was not received for its exit timeout of ${seconds(reason.silenceLimit)}.${learned}`;
+      return `${subject} was not received for its exit timeout of ${seconds(reason.exitTimeout)}.${learned}`;
     }
-    case "start": return `No beacon met the rules of the region for ${seconds(reason.silenceLimit)} from the start on.`;
+    case "start": return `No beacon met the rules of the region for ${seconds(reason.exitTimeout)} from the start on.`;
     case "request": return "This is the state at the start; nothing has happened since then.";
     default: return `The rule that decided is “${reason.rule}”.`;
   }
 }
 
 /** What a receiver does, in a few words; its message says why. */
-function receiverWords({ state, deaf }) {
-  return state === "scanning" ? "Receiving" : deaf ? "Reception lost" : "Needs attention";
+function receiverWords({ state, receptionLost }) {
+  return state === "scanning" ? "Receiving" : receptionLost ? "Reception lost" : "Needs attention";
 }
 
 // MARK: The model
@@ -231,9 +231,9 @@ const handlers = {
       announce(`${sourceWords(data).join(": ")}. ${data.message}`);
       return;
     }
-    model.receiving = !data.deaf;
+    model.receiving = !data.receptionLost;
     model.receivers = [...model.receivers.filter(({ adapter }) => adapter !== data.adapter), data];
-    announce(data.deaf ? `Reception lost. ${data.message}` : "The receiver is receiving.");
+    announce(data.receptionLost ? `Reception lost. ${data.message}` : "The receiver is receiving.");
     load("/api/v1/health", takeHealth);
   },
 };
@@ -484,7 +484,7 @@ const picture = {
   },
 };
 
-const lost = () => model.receivers.filter(({ deaf }) => deaf);
+const lost = () => model.receivers.filter(({ receptionLost }) => receptionLost);
 
 function showNear(beacons) {
   picture.show(beacons);
@@ -846,7 +846,7 @@ function showHistory() {
 }
 
 function showReceivers() {
-  const receivers = model.receivers.map((record) => [record.deaf ? "fault" : record.state === "scanning" ? "well" : "worse",
+  const receivers = model.receivers.map((record) => [record.receptionLost ? "fault" : record.state === "scanning" ? "well" : "worse",
     `${record.adapter ?? "All adapters"}: ${receiverWords(record)}`, record]);
   const sources = place.sources.map((record) => [isFault(record) ? "fault" : record.state === "receiving" ? "well" : "worse",
     sourceWords(record).join(": "), record]);

@@ -74,13 +74,13 @@ struct HistoryRow: Sendable {
     if let circleReason { return circleReason.explanation }
     let rssi = last["rssi"]?.asInt ?? record["rssi"]?.asInt
     let signal = rssi.map { "at \($0) dBm" } ?? "without signal strength"
-    let limit = reason["silenceLimit"]?.asDouble.map { fixed($0, 1) } ?? "?"
+    let limit = reason["exitTimeout"]?.asDouble.map { fixed($0, 1) } ?? "?"
     switch rule {
     case "sighting": return "received \(signal)"
     case "count": return "received often enough, \(signal)"
     case "dwell": return "received for long enough, \(signal)"
     case "signal", "distance": return "the \(rule) was on the other side for long enough, \(signal)"
-    case "silence": return "not received for its exit timeout of \(limit) s"
+    case "exitTimeout": return "not received for its exit timeout of \(limit) s"
     case "start": return "no beacon met the rules for \(limit) s"
     case "request": return "at the start"
     default: return rule
@@ -114,14 +114,14 @@ extension HistoryRow {
         ) { $0.entry.dwell },
         Field("rule", .string) { $0.reason["rule"]?.asString },
         Field(
-          "lastHeard", .string, column: Column("BEACON", width: 11) { $0.beaconName }
+          "lastSighting", .string, column: Column("BEACON", width: 11) { $0.beaconName }
         ) { $0.last["time"]?.asString },
       ],
       Field.identityOrNull { $0.beacon },
       [
         Field("rssi", .rssi) { $0.record["rssi"]?.asInt },
         Field("samples", .count) { $0.reason["samples"]?.asInt },
-        number("silenceLimit") { $0.reason }, number("interval") { $0.reason },
+        number("exitTimeout") { $0.reason }, number("interval") { $0.reason },
         number("loss") { $0.reason },
         number("distance", Schema.number) { $0.record },
         Field("beacons", .count) { $0.record["beacons"]?.asInt },
