@@ -1,4 +1,5 @@
 package import Advertising
+internal import RealModule
 package import Scanning
 
 /// The measured properties of a site, an adapter or a beacon. An assumption replaces each missing
@@ -62,7 +63,20 @@ public struct Calibration: Sendable, Hashable, Codable {
       atDistance: distance, measuredPower: power.decibelMilliwatts) + offset(for: power)
   }
 
-  /// Returns the distance at which a beacon is received.
+  /// Returns the distance in meters by the path-loss formula alone.
+  package func distance(rssi: Double, advertisedPower: Double) -> Double {
+    let power = power(advertised: advertisedPower)
+    return (model ?? .standard).distance(
+      rssi: rssi - offset(for: power), measuredPower: power.decibelMilliwatts)
+  }
+
+  /// Returns the distance at which a beacon is received: the median of its posterior distribution.
+  ///
+  /// The logarithm of the distance has a normal prior (``ErrorBudget/typicalDistance``), and the
+  /// path-loss formula measures it with the errors of noise and shadowing. The estimate is the mean
+  /// of both, weighted by their precisions (Gelman et al., *Bayesian Data Analysis*, 3rd ed., 2013,
+  /// section 2.5). Without it, shadowing would make long distances far too long. An error of the
+  /// calibration is the same for every beacon, so it widens the interval alone.
   ///
   /// - Parameters:
   ///   - rssi: The smoothed signal strength as received, in dBm.
@@ -77,11 +91,17 @@ public struct Calibration: Sendable, Hashable, Codable {
     let corrected = rssi - offset(for: power)
     let slope = model.slope(rssi: corrected, measuredPower: power.decibelMilliwatts)
     let noise = variance.isFinite ? max(0, variance) : ErrorBudget.unknownVariance
-    let systematic = budget.variance(
+    let random = slope * slope * (noise + budget.shadowingVariance)
+    let systematic = budget.systematicVariance(
       of: self, power: power, loss: power.decibelMilliwatts - corrected)
+    let measured = model.distance(rssi: corrected, measuredPower: power.decibelMilliwatts)
+    let (expected, expectedVariance) = budget.prior
+    // The weight of the signal: 1 without a prior.
+    let share = expectedVariance.isFinite ? expectedVariance / (expectedVariance + random) : 1
+    let logDistance = share * Double.log(measured) + (1 - share) * expected
     return DistanceEstimate(
-      distance: model.distance(rssi: corrected, measuredPower: power.decibelMilliwatts),
-      logDeviation: slope * (noise + systematic).squareRoot(),
+      distance: PathLossModel.clamped(Double.exp(logDistance)),
+      logDeviation: (share * random + share * share * slope * slope * systematic).squareRoot(),
       power: power)
   }
 

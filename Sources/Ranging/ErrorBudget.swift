@@ -1,11 +1,14 @@
-/// The errors of a distance besides the noise of the mean signal, each as one standard deviation.
+internal import RealModule
+
+/// What is known of a distance besides the mean signal: its errors, each as one standard deviation,
+/// and the distances to expect.
 ///
-/// The parts are independent, and their squares add up, in dB.
+/// The errors are independent, and their squares add up, in dB.
 public struct ErrorBudget: Sendable, Hashable, Codable {
   /// Shadowing: the effect of walls, bodies and reflections on the mean at one place, in dB.
   ///
-  /// With 5 dB, 95 % intervals covered 92–100 % on calibrated recordings; Rappaport (section 4.9.2)
-  /// gives 3–14 dB for the log-normal shadowing of buildings.
+  /// Rappaport (section 4.9.2) gives 3–14 dB for the log-normal shadowing of buildings. With 5 dB,
+  /// 95 % intervals covered 92–100 % on calibrated recordings before there was a prior.
   public var shadowing: Double
   /// The error of an unknown adapter offset and of the advertised power together, in dB.
   public var adapter: Double
@@ -16,25 +19,50 @@ public struct ErrorBudget: Sendable, Hashable, Codable {
   public var curve: Double
   /// The error of the fallback measured power, in dB.
   public var fallbackPower: Double
+  /// The median of the distances at which beacons are received at all, in meters: about that of
+  /// indoor recordings.
+  public var typicalDistance: Double
+  /// The factor of one standard deviation of these distances, more than 1: with 4, two of three lie
+  /// from 0.75 to 12 m. Infinity stands for no expectation.
+  public var distanceFactor: Double
 
   /// The variance that represents no knowledge at all, in dB².
   static let unknownVariance = 400.0
 
-  /// Creates a budget. All parts are in dB, except `exponent`, which is a share.
+  /// Creates a budget. All errors are in dB, except `exponent`, which is a share.
   public init(
-    shadowing: Double = 5, adapter: Double = 4, exponent: Double = 0.19, curve: Double = 6,
-    fallbackPower: Double = 6
+    shadowing: Double = 4.5, adapter: Double = 4, exponent: Double = 0.19, curve: Double = 6,
+    fallbackPower: Double = 6, typicalDistance: Double = 3, distanceFactor: Double = 4
   ) {
     self.shadowing = shadowing
     self.adapter = adapter
     self.exponent = exponent
     self.curve = curve
     self.fallbackPower = fallbackPower
+    self.typicalDistance = typicalDistance
+    self.distanceFactor = distanceFactor
+  }
+
+  /// The mean and the variance of the natural logarithm of a distance in meters before a signal is
+  /// received. The variance is infinite if there is no expectation.
+  var prior: (mean: Double, variance: Double) {
+    guard typicalDistance > 0, typicalDistance.isFinite, distanceFactor > 1 else {
+      return (0, .infinity)
+    }
+    let deviation = Double.log(distanceFactor)
+    return (Double.log(typicalDistance), deviation * deviation)
+  }
+
+  var shadowingVariance: Double {
+    let variance = shadowing * shadowing
+    return variance.isFinite ? variance : Self.unknownVariance
   }
 
   /// Returns the variance that a calibration leaves, in dB². The loss, in dB, is that beyond 1 m.
-  func variance(of calibration: Calibration, power: MeasuredPower, loss: Double) -> Double {
-    var sum = shadowing * shadowing
+  func systematicVariance(
+    of calibration: Calibration, power: MeasuredPower, loss: Double
+  ) -> Double {
+    var sum = 0.0
     if power.source == .fallback { sum += fallbackPower * fallbackPower }
     if power.source != .configured, calibration.knownOffset == nil { sum += adapter * adapter }
     switch calibration.model {

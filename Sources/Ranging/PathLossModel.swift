@@ -87,7 +87,7 @@ public enum PathLossModel: Sendable, Hashable, Codable {
     return min(max(exponent, exponentRange.lowerBound), exponentRange.upperBound)
   }
 
-  private static func clamped(_ distance: Double) -> Double {
+  static func clamped(_ distance: Double) -> Double {
     min(max(distance, distanceRange.lowerBound), distanceRange.upperBound)
   }
 

@@ -9,7 +9,7 @@ public struct RangedBeacon: Sendable, Hashable, Codable {
   public var proximity: Proximity
   /// Its distance; `nil` if ``proximity`` is unknown.
   public var estimate: DistanceEstimate?
-  /// Its distance by ``rssi`` alone, in meters; `nil` if ``rssi`` is.
+  /// Its distance by ``rssi`` and the path-loss formula alone, in meters; `nil` if ``rssi`` is.
   public var rawDistance: Double?
   /// The mean signal strength since the previous report, in dBm; `nil` if none was measured.
   public var rssi: Int?

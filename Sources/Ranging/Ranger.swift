@@ -165,8 +165,7 @@ public struct Ranger: Sendable {
     if state.measured > 0 {
       let mean = Double(state.sum) / Double(state.measured)
       beacon.rssi = Int(mean.rounded())
-      beacon.rawDistance =
-        calibration.estimate(rssi: mean, variance: 0, advertisedPower: power).distance
+      beacon.rawDistance = calibration.distance(rssi: mean, advertisedPower: power)
     }
     guard isMeasured, state.zones.proximity != .unknown else { return beacon }
     beacon.proximity = state.zones.proximity

@@ -122,9 +122,8 @@ extension RegionMonitor {
     _ beacon: TrackedBeacon, _ rule: RegionTransition.Rule, exitTimeout: Double
   ) -> RegionTransition.Reason {
     let distance = beacon.rssi.map { rssi in
-      configuration.calibration(of: beacon.identity).estimate(
-        rssi: Double(rssi), variance: 0, advertisedPower: Double(beacon.measuredPower)
-      ).distance
+      configuration.calibration(of: beacon.identity).distance(
+        rssi: Double(rssi), advertisedPower: Double(beacon.measuredPower))
     }
     let last = RegionTransition.LastSighting(
       time: beacon.lastTime, beacon: beacon.identity, rssi: beacon.rssi, distance: distance)

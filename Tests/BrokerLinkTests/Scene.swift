@@ -79,7 +79,7 @@ func beacon(
     beacon: identity, proximity: proximity, measuredPower: -59, sightings: 10,
     firstReceived: moment(0), lastReceived: moment(0))
   if proximity != .unknown {
-    let calibration = Calibration()
+    let calibration = Calibration(budget: ErrorBudget(distanceFactor: .infinity))
     beacon.estimate = calibration.estimate(
       rssi: calibration.rssi(atDistance: distance, advertisedPower: -59), variance: 1,
       advertisedPower: -59)

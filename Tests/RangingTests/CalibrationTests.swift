@@ -9,7 +9,6 @@ import Testing
     let used = Calibration().power(advertised: power)
     #expect(used == MeasuredPower(decibelMilliwatts: -59, source: .fallback))
     let estimate = Calibration().estimate(rssi: -79, variance: 1, advertisedPower: power)
-    #expect((estimate.distance - 10).magnitude < 1e-9)
     #expect(estimate.power.source == .fallback)
     let known = Calibration().estimate(rssi: -79, variance: 1, advertisedPower: -59)
     #expect(estimate.logDeviation > known.logDeviation)
@@ -35,23 +34,51 @@ import Testing
 
   @Test func offsetIsTakenOffOnlyWhereThePowerWasNotHeardHere() {
     let offset = Calibration(adapterOffset: 6)
-    #expect(
-      (offset.estimate(rssi: -73, variance: 0, advertisedPower: -59).distance - 10).magnitude
-        < 1e-9)
+    #expect((offset.distance(rssi: -73, advertisedPower: -59) - 10).magnitude < 1e-9)
     let heard = Calibration(measuredPower: -53, adapterOffset: 6)
-    #expect(
-      (heard.estimate(rssi: -73, variance: 0, advertisedPower: -59).distance - 10).magnitude
-        < 1e-9)
+    #expect((heard.distance(rssi: -73, advertisedPower: -59) - 10).magnitude < 1e-9)
   }
 
-  /// Shadowing alone at n = 2: one deviation is the factor 10^(5/20).
+  /// Without a prior, shadowing alone at n = 2: one deviation is the factor 10^(4.5/20).
   @Test func budgetInNumbers() {
-    let known = Calibration(measuredPower: -59, model: .logDistance(exponent: 2))
+    let budget = ErrorBudget(distanceFactor: .infinity)
+    let known = Calibration(
+      measuredPower: -59, model: .logDistance(exponent: 2), budget: budget)
     let estimate = known.estimate(rssi: -79, variance: 0, advertisedPower: 0)
-    #expect((estimate.factor - 1.7782794).magnitude < 1e-6)
-    let guessed = Calibration().estimate(rssi: -79, variance: 0, advertisedPower: -59)
-    let decibels = (25 + 16 + 3.8 * 3.8).squareRoot()
+    #expect((estimate.distance - 10).magnitude < 1e-9)
+    #expect((estimate.factor - Double.pow(10, 4.5 / 20)).magnitude < 1e-6)
+    let guessed = Calibration(budget: budget).estimate(
+      rssi: -79, variance: 0, advertisedPower: -59)
+    let decibels = (4.5 * 4.5 + 16 + 3.8 * 3.8).squareRoot()
     #expect((guessed.factor - Double.pow(10, decibels / 20)).magnitude < 1e-9)
+  }
+
+  /// The median and the deviation of the posterior against a sum over a fine grid of distances.
+  @Test(arguments: [-45.0, -59, -70, -85, -95], [0.0, 4, 60])
+  func theEstimateIsThePosterior(rssi: Double, variance: Double) {
+    let calibration = Calibration(measuredPower: -59, model: .logDistance(exponent: 2.4))
+    let estimate = calibration.estimate(rssi: rssi, variance: variance, advertisedPower: 0)
+    let logs = stride(from: -6.0, to: 9, by: 0.001).map { $0 }
+    let weights = logs.map { log in
+      let expected = (log - Double.log(3)) / Double.log(4)
+      let level = -59 - 24 / Double.log(10) * log
+      return Double.exp(
+        -0.5 * (expected * expected + (rssi - level) * (rssi - level) / (4.5 * 4.5 + variance)))
+    }
+    let sum = weights.reduce(0, +)
+    let mean = zip(logs, weights).reduce(0) { $0 + $1.0 * $1.1 } / sum
+    let squares = zip(logs, weights).reduce(0) { $0 + ($1.0 - mean) * ($1.0 - mean) * $1.1 } / sum
+    #expect((Double.log(estimate.distance) - mean).magnitude < 1e-3)
+    #expect((estimate.logDeviation - squares.squareRoot()).magnitude < 1e-3)
+  }
+
+  /// A prior without meaning is none.
+  @Test(arguments: [(3.0, 1.0), (3, .nan), (0, 4), (.nan, 4), (.infinity, 4), (-1, 4)])
+  func noPrior(typicalDistance: Double, distanceFactor: Double) {
+    let budget = ErrorBudget(typicalDistance: typicalDistance, distanceFactor: distanceFactor)
+    let estimate = Calibration(budget: budget).estimate(
+      rssi: -79, variance: 1, advertisedPower: -59)
+    #expect((estimate.distance - 10).magnitude < 1e-9)
   }
 
   /// Median, deviation and interval of a log-normal distribution against the textbook's.
