@@ -45,24 +45,24 @@ struct TrackedBeacon: Sendable {
     let losses: UInt32
   }
 
-  /// The most other senders whose gaps are learned; more than six have shared an identity.
-  private static let maximumOtherSenders = 8
+  /// The most other senders whose gaps are learned.
+  private static let maximumOtherSenders = 16
 
   /// Changes to the sender of a sighting. A gap is the silence of one sender: several beacons of
   /// one identity seem to send more often than each does.
   ///
-  /// A beacon may change its private address with each packet. After as many new senders as are
-  /// kept, the gaps between them count.
+  /// A beacon may change its private address with each packet. After as many new senders in a row
+  /// as are kept, the gaps between them count.
   mutating func changeSender(to sighting: Sighting) {
     defer { sender = (sighting.address, sighting.addressType) }
     guard let sender else { return }
     let known = otherSenders.firstIndex { $0.address == sighting.address }
     newSenders = known == nil ? min(newSenders + 1, Self.maximumOtherSenders) : 0
-    if newSenders == Self.maximumOtherSenders { return otherSenders.removeAll() }
     let returning = known.map { otherSenders.remove(at: $0) }
     if otherSenders.count == Self.maximumOtherSenders { otherSenders.removeFirst() }
     otherSenders.append(
       OtherSender(address: sender.address, received: senderReceived, losses: losses))
+    guard newSenders < Self.maximumOtherSenders else { return }
     senderReceived = returning?.received ?? .min
     losses = returning?.losses ?? .max
   }

@@ -58,10 +58,10 @@ import Testing
     #expect((20...30).contains(exit), "\(exit) s")
   }
 
-  /// Six beacons are received for ten minutes, and one of them for a day: it is not left falsely.
-  @Test func oneOfSixStaysInside() throws {
-    var beacons = try Beacons(Self.air(6))
-    beacons.play(6, until: 600)
+  /// Several beacons are received for ten minutes, and one of them for a day: it is not left falsely.
+  @Test(arguments: [6, 16]) func oneStaysInside(count: Int) throws {
+    var beacons = try Beacons(Self.air(count))
+    beacons.play(count, until: 600)
     beacons.play(1, until: 86400)
     let exits = beacons.changes.filter { $0.change == .exit }
     #expect(exits.count <= 2, "\(exits.map(\.time))")
