@@ -84,9 +84,9 @@ extension InGuest {
         ] where (began + from...began + to).contains(time) && sent >= 5 {
           let beacon = try #require((line.fields["beacons"] as? [[String: Any]])?.first)
           let reported = try #require(beacon["distance"] as? Double)
-          // The prior of an estimate draws 0.1 m to 0.15 m.
+          // The prior of an estimate draws 0.1 m to 0.16 m.
           #expect(
-            reported > distance / 1.8 && reported < distance * 1.8,
+            reported > distance / 2 && reported < distance * 2,
             "\(reported) m, true \(distance) m")
           #expect(beacon["proximity"] as? String == zone)
           let sightings = try #require(beacon["sightings"] as? Int)
