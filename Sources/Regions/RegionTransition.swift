@@ -83,6 +83,17 @@ extension RegionTransition {
     case start
     /// Nothing changed: the state was requested, or is the one at the start.
     case request
+
+    /// Reads a rule. Files of earlier versions call ``exitTimeout`` `silence`.
+    public init(from decoder: any Decoder) throws {
+      let container = try decoder.singleValueContainer()
+      let name = try container.decode(String.self)
+      guard let rule = Self(rawValue: name == "silence" ? "exitTimeout" : name) else {
+        throw DecodingError.dataCorruptedError(
+          in: container, debugDescription: "there is no rule '\(name)'")
+      }
+      self = rule
+    }
   }
 
   /// The last sighting of a beacon.

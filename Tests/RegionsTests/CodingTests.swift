@@ -51,8 +51,17 @@ import Testing
     try expectSame(beacons)
   }
 
+  @Test func formerRulesAreRead() throws {
+    let text = Data(#"["silence","exitTimeout","dwell"]"#.utf8)
+    let rules = try JSONDecoder().decode([RegionTransition.Rule].self, from: text)
+    #expect(rules == [.exitTimeout, .exitTimeout, .dwell])
+  }
+
   @Test func whatCannotBeIsRefused() throws {
     let decoder = JSONDecoder()
+    #expect(throws: DecodingError.self) {
+      try decoder.decode([RegionTransition.Rule].self, from: Data(#"["noise"]"#.utf8))
+    }
     for (good, bad) in [("\"dwell\":1.5", "\"dwell\":-1"), ("\"last\":3", "\"last\":900")] {
       let text = try String(decoding: JSONEncoder().encode(region().rules), as: UTF8.self)
       #expect(text.contains(good))

@@ -74,13 +74,15 @@ struct HistoryRow: Sendable {
     if let circleReason { return circleReason.explanation }
     let rssi = last["rssi"]?.asInt ?? record["rssi"]?.asInt
     let signal = rssi.map { "at \($0) dBm" } ?? "without signal strength"
-    let limit = reason["exitTimeout"]?.asDouble.map { fixed($0, 1) } ?? "?"
+    // Files of earlier versions have the former words.
+    let seconds = (reason["exitTimeout"] ?? reason["silenceLimit"])?.asDouble
+    let limit = seconds.map { fixed($0, 1) } ?? "?"
     switch rule {
     case "sighting": return "received \(signal)"
     case "count": return "received often enough, \(signal)"
     case "dwell": return "received for long enough, \(signal)"
     case "signal", "distance": return "the \(rule) was on the other side for long enough, \(signal)"
-    case "exitTimeout": return "not received for its exit timeout of \(limit) s"
+    case "exitTimeout", "silence": return "not received for its exit timeout of \(limit) s"
     case "start": return "no beacon met the rules for \(limit) s"
     case "request": return "at the start"
     default: return rule
