@@ -72,37 +72,59 @@ public struct Calibration: Sendable, Hashable, Codable {
 
   /// Returns the distance at which a beacon is received: the median of its posterior distribution.
   ///
-  /// The logarithm of the distance has a normal prior (``ErrorBudget/typicalDistance``), and the
-  /// path-loss formula measures it with the errors of noise and shadowing. The estimate is the mean
-  /// of both, weighted by their precisions (Gelman et al., *Bayesian Data Analysis*, 3rd ed., 2013,
-  /// section 2.5). Without it, shadowing would make long distances far too long. An error of the
-  /// calibration is the same for every beacon, so it widens the interval alone.
+  /// The logarithm of the distance has a normal prior (``ErrorBudget/typicalDistance``), and so
+  /// have noise, shadowing, the power and the exponent, each with the error that the budget states
+  /// unless it is known. The path-loss formula measures the logarithm with these errors; the
+  /// estimate is the mean of prior and measurement, weighted by their precisions (Gelman et al.,
+  /// *Bayesian Data Analysis*, 3rd ed., 2013, section 2.5). An unknown exponent multiplies the
+  /// logarithm, so it is integrated over by Gauss-Hermite quadrature with three nodes. Without the
+  /// prior, these errors would make long distances far too long.
   ///
   /// - Parameters:
   ///   - rssi: The smoothed signal strength as received, in dBm.
-  ///   - variance: The variance of `rssi`, in dB².
+  ///   - variance: The variance of `rssi`, in dB². That of shadowing is added.
   ///   - advertisedPower: The power in the beacon's advertisement, in dBm.
   /// - Returns: The distance and its uncertainty.
   public func estimate(
     rssi: Double, variance: Double, advertisedPower: Double
   ) -> DistanceEstimate {
-    let power = power(advertised: advertisedPower)
-    let model = model ?? .standard
-    let corrected = rssi - offset(for: power)
-    let slope = model.slope(rssi: corrected, measuredPower: power.decibelMilliwatts)
     let noise = variance.isFinite ? max(0, variance) : ErrorBudget.unknownVariance
-    let random = slope * slope * (noise + budget.shadowingVariance)
-    let systematic = budget.systematicVariance(
-      of: self, power: power, loss: power.decibelMilliwatts - corrected)
-    let measured = model.distance(rssi: corrected, measuredPower: power.decibelMilliwatts)
+    return estimate(
+      level: rssi, variance: noise + budget.shadowingVariance, advertisedPower: advertisedPower)
+  }
+
+  /// The same of a level in dBm whose variance, in dB², includes shadowing.
+  func estimate(level: Double, variance: Double, advertisedPower: Double) -> DistanceEstimate {
+    let power = power(advertised: advertisedPower)
+    let corrected = level - offset(for: power)
+    let variance = variance + budget.variance(of: self, power: power)
     let (expected, expectedVariance) = budget.prior
-    // The weight of the signal: 1 without a prior.
-    let share = expectedVariance.isFinite ? expectedVariance / (expectedVariance + random) : 1
-    let logDistance = share * Double.log(measured) + (1 - share) * expected
+    var (weights, means, squares) = (0.0, 0.0, 0.0)
+    let models = budget.models(of: self)
+    for node in models.indices where models[node].weight > 0 {
+      let (model, share) = models[node]
+      let measured = Double.log(
+        model.distance(rssi: corrected, measuredPower: power.decibelMilliwatts))
+      let slope = model.slope(rssi: corrected, measuredPower: power.decibelMilliwatts)
+      let measuredVariance = slope * slope * variance
+      var (weight, mean, meanVariance) = (share, measured, measuredVariance)
+      if expectedVariance.isFinite {
+        let total = expectedVariance + measuredVariance
+        let error = measured - expected
+        let gain = expectedVariance / total
+        mean = expected + gain * error
+        meanVariance = gain * measuredVariance
+        // The density of the level, which the slope turns into that of the logarithm.
+        weight *= slope * Double.exp(-0.5 * error * error / total) / total.squareRoot()
+      }
+      weights += weight
+      means += weight * mean
+      squares += weight * (meanVariance + mean * mean)
+    }
+    let mean = means / weights
     return DistanceEstimate(
-      distance: PathLossModel.clamped(Double.exp(logDistance)),
-      logDeviation: (share * random + share * share * slope * slope * systematic).squareRoot(),
-      power: power)
+      distance: PathLossModel.clamped(Double.exp(mean)),
+      logDeviation: max(squares / weights - mean * mean, 0).squareRoot(), power: power)
   }
 
   var knownOffset: Double? { adapterOffset.flatMap { $0.isFinite ? $0 : nil } }

@@ -12,7 +12,7 @@ public struct ErrorBudget: Sendable, Hashable, Codable {
   public var shadowing: Double
   /// The error of an unknown adapter offset and of the advertised power together, in dB.
   public var adapter: Double
-  /// The error of an unknown exponent, as a share of it: the loss beyond 1 m is off by that share.
+  /// The error of an unknown exponent, as a share of it.
   /// 0.19 is the spread of 1.4–2.7 over their middle.
   public var exponent: Double
   /// The error of a published ratio curve, in dB: these are off by a factor of 2 to 4 indoors.
@@ -58,18 +58,29 @@ public struct ErrorBudget: Sendable, Hashable, Codable {
     return variance.isFinite ? variance : Self.unknownVariance
   }
 
-  /// Returns the variance that a calibration leaves, in dB². The loss, in dB, is that beyond 1 m.
-  func systematicVariance(
-    of calibration: Calibration, power: MeasuredPower, loss: Double
-  ) -> Double {
+  /// Returns the variance of the power and of a ratio curve that a calibration leaves, in dB².
+  func variance(of calibration: Calibration, power: MeasuredPower) -> Double {
     var sum = 0.0
     if power.source == .fallback { sum += fallbackPower * fallbackPower }
     if power.source != .configured, calibration.knownOffset == nil { sum += adapter * adapter }
     switch calibration.model {
-    case nil: sum += (exponent * loss) * (exponent * loss)
-    case .logDistance: break
+    case nil, .logDistance: break
     case .androidNexus5, .android2013: sum += curve * curve
     }
     return sum.isFinite ? sum : Self.unknownVariance
+  }
+
+  /// Returns the model of a calibration, or else those of the exponents at the nodes of a
+  /// Gauss-Hermite quadrature, √3 deviations apart, and their weights.
+  func models(of calibration: Calibration) -> InlineArray<3, (model: PathLossModel, weight: Double)>
+  {
+    let reach = exponent.isFinite ? min(max(exponent, 0) * 3.0.squareRoot(), 0.9) : 0.9
+    if let model = calibration.model {
+      return [(model, 1), (model, 0), (model, 0)]
+    }
+    func node(_ factor: Double, _ weight: Double) -> (PathLossModel, Double) {
+      (.logDistance(exponent: PathLossModel.defaultExponent * factor), weight)
+    }
+    return [node(1 - reach, 1 / 6), node(1, 2 / 3), node(1 + reach, 1 / 6)]
   }
 }

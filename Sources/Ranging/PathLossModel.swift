@@ -82,7 +82,7 @@ public enum PathLossModel: Sendable, Hashable, Codable {
     self == .androidNexus5 ? (0.42093, 6.9476, 0.54992) : (0.89976, 7.7095, 0.111)
   }
 
-  private static func usable(_ exponent: Double) -> Double {
+  static func usable(_ exponent: Double) -> Double {
     guard exponent.isFinite else { return defaultExponent }
     return min(max(exponent, exponentRange.lowerBound), exponentRange.upperBound)
   }

@@ -9,10 +9,12 @@ package struct ProximityThresholds: BitwiseCopyable, Sendable, Hashable {
   package let leaveNear: Float
   /// The excess over a limit that changes the zone, in dB · s.
   package let excess: Float
+  /// The path loss, for the filter.
+  let law: SignalLaw
 
   /// The placeholder before the first sighting.
   static let none = ProximityThresholds(
-    enterImmediate: 0, leaveImmediate: 0, enterNear: 0, leaveNear: 0, excess: 0)
+    enterImmediate: 0, leaveImmediate: 0, enterNear: 0, leaveNear: 0, excess: 0, law: .standard)
 }
 
 extension ProximityThresholds {
@@ -25,5 +27,6 @@ extension ProximityThresholds {
     enterNear = threshold(limits.enterNear)
     leaveNear = threshold(limits.leaveNear)
     excess = Float(limits.excess)
+    law = SignalLaw(calibration, advertisedPower: advertisedPower)
   }
 }

@@ -1,15 +1,24 @@
 extension RSSIFilter {
-  /// The drift of the level for each motion, in dB² per second: still, slow, walking, jumping.
-  @inlinable static var drifts: SIMD4<Float> { SIMD4(0.0001, 0.06, 2, 30) }
+  /// The walk of each motion, in m² per second: still, strolling, walking, jumping.
+  @inlinable static var drifts: SIMD4<Float> { SIMD4(0, 0.5, 3, 30) }
+
+  /// The change of the level that is no motion of the beacon, in dB² per second.
+  @inlinable static var unrest: Float { 0.0003 }
+
+  /// The time in which each motion changes the shadowing, in seconds.
+  @inlinable static var shadowSeconds: SIMD4<Float> { SIMD4(1e9, 8, 5, 12) }
+
+  /// The share of the level's variance by which each motion is overrated.
+  @inlinable static var overratedShares: SIMD4<Float> { SIMD4(0, 0.2, 0.4, 0.4) }
 
   /// The share of each motion among beacons whose motion has just changed.
-  @inlinable static var shares: SIMD4<Float> { SIMD4(0.86, 0.08, 0.02, 0.04) }
+  @inlinable static var shares: SIMD4<Float> { SIMD4(0.66, 0.22, 0.06, 0.06) }
 
   /// The rate of changes to each motion, per second, in the first second after a measurement.
-  @inlinable static var changeRates: SIMD4<Float> { 0.008 * shares }
+  @inlinable static var changeRates: SIMD4<Float> { 0.0018 * shares }
 
   /// The same after that second. A beacon that moves in part of a long gap seems to have jumped.
-  @inlinable static var lateChangeRates: SIMD4<Float> { SIMD4(0, 0, 0, 0.001) }
+  @inlinable static var lateChangeRates: SIMD4<Float> { SIMD4(0, 0, 0, 0.003) }
 
   /// The degrees of freedom of the measurements' distribution.
   @inlinable static var freedom: Float { 7 }
@@ -17,51 +26,71 @@ extension RSSIFilter {
   /// Processes the packets since the last measurement as one measurement.
   @inlinable
   @inline(__always)
-  mutating func measure() {
+  mutating func measure(_ law: SignalLaw) {
     let scale = 1 / pendingCount
-    let measured = pendingSum * scale - mean
+    let measured = pendingSum * scale - level - shadowing
     let measuredVariance = noise.variance * scale
 
     // Mixing: the state given that this motion is the current one, whichever was before. Unlike the
     // probabilities below, these are not normalized. None falls so low that it could not recover. A
     // motion continues for the first second of a long gap; only a beacon whose motion changes
-    // within the gap is expected to drift for all of it. Therefore, for a slow beacon, a second
+    // within the gap is expected to move for all of it. Therefore, for a slow beacon, a second
     // measurement that agrees with the first one after a jump is strong evidence for the jump.
     let early = min(pendingSeconds, 1)
     let late = pendingSeconds - early
     let changed = early * Self.changeRates + late * Self.lateChangeRates + 1e-6
     let prior = probabilities + changed
     let mixed = changed / prior
-    let expected = levels - mixed * levels
-    let apart = levels * levels
-    let spread =
-      variances + early * Self.drifts
-      + mixed * (variance - variances + apart - mixed * apart + late * Self.drifts)
+    let expectedLevel = levels - mixed * levels
+    var expectedShadow = shadows - mixed * shadows
+    var levelSpread =
+      levelVariances + mixed * (levelVariance - levelVariances + expectedLevel * levels)
+    var jointSpread = covariances + mixed * (covariance - covariances + expectedLevel * shadows)
+    var shadowSpread =
+      shadowVariances + mixed * (shadowVariance - shadowVariances + expectedShadow * shadows)
+
+    // Prediction: the level drifts, the shadowing forgets (an Ornstein-Uhlenbeck process).
+    let seconds = early + mixed * late
+    levelSpread += (Self.drifts * law.scale(at: level) + Self.unrest) * seconds
+    let kept = Self.shadowSeconds / (Self.shadowSeconds + seconds)
+    expectedShadow = kept * (expectedShadow + shadowing) - shadowing
+    jointSpread *= kept
+    shadowSpread = kept * kept * (shadowSpread - law.shadowVariance) + law.shadowVariance
 
     // Kalman's update, with Student's t as a normal distribution whose variance grows with the
     // surprise: `weight` is 1 without surprise, and the density is weight⁴ over the deviation. The
-    // gain `share * total` avoids a division that waits for the other one.
-    let error = measured - expected
+    // gain avoids a division that waits for the other one.
+    let levelPart = levelSpread + jointSpread
+    let shadowPart = jointSpread + shadowSpread
+    let spread = (levelPart + shadowPart).replacing(
+      with: 1e-6, where: levelPart + shadowPart .< 1e-6)
+    let error = measured - expectedLevel - expectedShadow
     let total = spread + measuredVariance
     let surprised = total + error * error * (1 / Self.freedom)
     let weight = total / surprised
-    let surprisedVariance = measuredVariance * surprised
-    let share = spread / (spread * total + surprisedVariance)
-    let updated = expected + share * total * error
-    variances = share * surprisedVariance
+    let gain = total / (spread * total + measuredVariance * surprised)
+    let levelGain = levelPart * gain
+    let shadowGain = shadowPart * gain
+    let updatedLevel = expectedLevel + levelGain * error
+    let updatedShadow = expectedShadow + shadowGain * error
+    levelVariances = levelSpread - levelGain * levelPart
+    covariances = jointSpread - levelGain * shadowPart
+    shadowVariances = shadowSpread - shadowGain * shadowPart
     let square = weight * weight
     let posterior = square * square * (prior * Self.inverseRoot(total))
 
-    // The mixture's mean, relative to the previous one, and its variance. The sums are independent,
-    // because the chain of operations takes the time here, not their number.
-    let factor = 1 / Self.sum(posterior)
-    let moved = Self.sum(posterior * updated) * factor
-    let squares = Self.sum(posterior * (variances + updated * updated)) * factor
-    probabilities = posterior * factor
-    levels = updated - moved
-    mean += moved
-    // Rounding cannot take the variance below this, however far the level jumped.
-    variance = max(squares - moved * moved, 1e-4)
+    // The mixture's means, relative to the previous ones, and its covariance. The sums are
+    // independent, because the chain of operations takes the time here, not their number.
+    probabilities = posterior * (1 / Self.sum(posterior))
+    let levelMoved = Self.sum(probabilities * updatedLevel)
+    let shadowMoved = Self.sum(probabilities * updatedShadow)
+    levels = updatedLevel - levelMoved
+    shadows = updatedShadow - shadowMoved
+    level += levelMoved
+    shadowing += shadowMoved
+    levelVariance = Self.sum(probabilities * (levelVariances + levels * levels))
+    covariance = Self.sum(probabilities * (covariances + levels * shadows))
+    shadowVariance = Self.sum(probabilities * (shadowVariances + shadows * shadows))
 
     noise.learn(sum: pendingSum, count: pendingCount, seconds: pendingSeconds, gap: gap)
     measurements &+= measurements < .max ? 1 : 0

@@ -1,24 +1,40 @@
-/// The smoothed signal strength of one beacon: an interacting multiple model filter.
+/// The smoothed signal strength of one beacon, and the part of it that its distance explains: an
+/// interacting multiple model filter.
 ///
+/// - **State.** The signal is the sum of the level that the distance alone would give, of
+///   shadowing, which changes only as the beacon moves, and of noise. Both parts are followed with
+///   their covariance, because only a beacon that moves shows which is which.
 /// - **Measurements** are means of the packets of ``measurementSeconds`` each, so most packets cost
 ///   one addition. A beacon that sends less often is measured with each packet.
-/// - **Motions.** Four Kalman filters follow the level of a beacon that is still, moves slowly,
-///   walks, or jumps. The probability of each follows from its predictions, and each mixes in the
-///   others' states by the probability of a change (H. A. P. Blom and Y. Bar-Shalom, "The
-///   interacting multiple model algorithm for systems with Markovian switching coefficients", IEEE
-///   Transactions on Automatic Control 33, 1988).
+/// - **Motions.** Four Kalman filters follow a beacon that is still, strolls, walks, or jumps. The
+///   probability of each follows from its predictions, and each mixes in the others' states by the
+///   probability of a change (H. A. P. Blom and Y. Bar-Shalom, "The interacting multiple model
+///   algorithm for systems with Markovian switching coefficients", IEEE Transactions on Automatic
+///   Control 33, 1988).
+/// - **Path loss.** Who moves in a given time changes the level more the nearer they are;
+///   ``SignalLaw`` states by how much.
 /// - **Outliers.** Measurements have Student's t distribution, so one dip counts for little and two
 ///   that agree count for much.
 /// - **Noise** is learned for each beacon, because fading is not white; see ``Noise``.
 ///
-/// The mean and the variance of the mixture suffice for the interval of the distance.
-///
 /// The value is trivially copyable, owns no clock and calls no library function.
 package struct RSSIFilter: BitwiseCopyable, Sendable, Equatable {
-  /// For each motion: the level in dB above ``mean``, its variance in dB², and the probability.
+  /// For each motion: the level and the shadowing, in dB above ``level`` and ``shadowing``.
   @usableFromInline var levels = SIMD4<Float>.zero
-  @usableFromInline var variances = SIMD4<Float>.zero
+  @usableFromInline var shadows = SIMD4<Float>.zero
+  /// For each motion, in dB²: the variances of the two, and their covariance.
+  @usableFromInline var levelVariances = SIMD4<Float>.zero
+  @usableFromInline var covariances = SIMD4<Float>.zero
+  @usableFromInline var shadowVariances = SIMD4<Float>.zero
+  /// The probability of each motion.
   @usableFromInline var probabilities = SIMD4<Float>.zero
+  /// The means of the mixture: the level, in dBm, and the shadowing, in dB.
+  @usableFromInline var level: Float = 0
+  @usableFromInline var shadowing: Float = 0
+  /// The variances and the covariance of the mixture, in dB².
+  @usableFromInline var levelVariance: Float = 0
+  @usableFromInline var covariance: Float = 0
+  @usableFromInline var shadowVariance: Float = 0
   /// The time of the last packet, in nanoseconds.
   @usableFromInline var latest: Int64 = .min
   /// The number of packets received, and of measurements since the level was last reset.
@@ -32,12 +48,6 @@ package struct RSSIFilter: BitwiseCopyable, Sendable, Equatable {
   @usableFromInline var pendingSeconds: Float = 0
   @usableFromInline var noise = Noise()
 
-  /// The smoothed signal strength, in dBm; 0 before the first packet.
-  @usableFromInline package var mean: Float = 0
-
-  /// The variance of ``mean`` from fading and noise, in dB². ``ErrorBudget`` adds the other errors.
-  @usableFromInline package var variance = Float.greatestFiniteMagnitude
-
   @inlinable
   package init() {}
 
@@ -49,14 +59,14 @@ package struct RSSIFilter: BitwiseCopyable, Sendable, Equatable {
   /// that is not a number or lies outside -128...127 dBm is ignored.
   @inlinable
   @discardableResult
-  package mutating func update(rssi: Float, at time: Int64) -> Bool {
+  package mutating func update(rssi: Float, at time: Int64, law: SignalLaw = .standard) -> Bool {
     guard rssi >= -128, rssi <= 127 else { return false }
     let silence = received > 0 ? Self.seconds(from: latest, to: time) : .infinity
     latest = max(latest, time)
     let isNew = forgets(after: silence)
     learnInterval(silence)
     if isNew {
-      begin(at: rssi)
+      begin(at: rssi, law)
       return true
     }
     pendingSum += rssi
@@ -64,7 +74,7 @@ package struct RSSIFilter: BitwiseCopyable, Sendable, Equatable {
     pendingSeconds += silence
     let isComplete = pendingSeconds + 0.5 * gap >= Self.measurementSeconds
     guard isComplete || measurements < 4 || pendingCount >= 256 else { return false }
-    measure()
+    measure(law)
     return true
   }
 
@@ -76,11 +86,17 @@ package struct RSSIFilter: BitwiseCopyable, Sendable, Equatable {
   @inlinable
   package func forgets(after silence: Float) -> Bool { silence > 10 && silence > 10 * gap }
 
+  /// Begins with a packet: all of it is the level, with the error of noise and shadowing.
   @inlinable
-  mutating func begin(at rssi: Float) {
-    (mean, variance) = (rssi, 2 * noise.variance)
-    levels = .zero
-    variances = SIMD4(repeating: variance)
+  mutating func begin(at rssi: Float, _ law: SignalLaw) {
+    (level, shadowing) = (rssi, 0)
+    shadowVariance = law.shadowVariance
+    covariance = -shadowVariance
+    levelVariance = shadowVariance + 2 * noise.variance
+    (levels, shadows) = (.zero, .zero)
+    levelVariances = SIMD4(repeating: levelVariance)
+    covariances = SIMD4(repeating: covariance)
+    shadowVariances = SIMD4(repeating: shadowVariance)
     probabilities = Self.shares
     measurements = 1
     (pendingSum, pendingCount, pendingSeconds) = (0, 0, 0)

@@ -171,8 +171,9 @@ public struct Ranger: Sendable {
     beacon.proximity = state.zones.proximity
     beacon.smoothed = Double(filter.mean)
     beacon.smoothedError = Double(filter.variance).squareRoot()
+    let level = filter.distanceLevel(at: time.nanoseconds, law: state.thresholds.law)
     beacon.estimate = calibration.estimate(
-      rssi: Double(filter.mean), variance: Double(filter.variance), advertisedPower: power)
+      level: Double(level.mean), variance: Double(level.variance), advertisedPower: power)
     return beacon
   }
 
@@ -213,7 +214,7 @@ extension Ranger.State {
     measured &+= 1
     sum &+= Int32(rssi)
     let time = sighting.time.nanoseconds
-    if filter.update(rssi: Float(rssi), at: time) { locate(at: time) }
+    if filter.update(rssi: Float(rssi), at: time, law: thresholds.law) { locate(at: time) }
   }
 
   /// The packets or the time, whichever comes first, after which a beacon is not new.

@@ -47,9 +47,9 @@ import Testing
     let estimate = known.estimate(rssi: -79, variance: 0, advertisedPower: 0)
     #expect((estimate.distance - 10).magnitude < 1e-9)
     #expect((estimate.factor - Double.pow(10, 4.5 / 20)).magnitude < 1e-6)
-    let guessed = Calibration(budget: budget).estimate(
+    let guessed = Calibration(model: .standard, budget: budget).estimate(
       rssi: -79, variance: 0, advertisedPower: -59)
-    let decibels = (4.5 * 4.5 + 16 + 3.8 * 3.8).squareRoot()
+    let decibels = (4.5 * 4.5 + 16).squareRoot()
     #expect((guessed.factor - Double.pow(10, decibels / 20)).magnitude < 1e-9)
   }
 
@@ -72,11 +72,36 @@ import Testing
     #expect((estimate.logDeviation - squares.squareRoot()).magnitude < 1e-3)
   }
 
+  /// The same where neither the power nor the exponent is known: a sum over distances and exponents
+  /// against the three nodes of the quadrature.
+  @Test(arguments: [-40.0, -59, -70, -85, -95])
+  func unknownPowerAndExponentAreIntegratedOver(rssi: Double) {
+    let estimate = Calibration().estimate(rssi: rssi, variance: 2, advertisedPower: -59)
+    var (sum, logs, squares) = (0.0, 0.0, 0.0)
+    for exponent in stride(from: 0.5, through: 3.5, by: 0.05) {
+      let deviant = (exponent - 2) / 0.38
+      for log in stride(from: -6.0, to: 9, by: 0.01) {
+        let expected = (log - Double.log(3)) / Double.log(4)
+        let error = rssi - (-59 - 10 * exponent / Double.log(10) * log)
+        let weight = Double.exp(
+          -0.5
+            * (deviant * deviant + expected * expected + error * error / (4.5 * 4.5 + 16 + 2)))
+        sum += weight
+        logs += weight * log
+        squares += weight * log * log
+      }
+    }
+    let mean = logs / sum
+    let deviation = (squares / sum - mean * mean).squareRoot()
+    #expect((Double.log(estimate.distance) - mean).magnitude < 0.03, "\(estimate) for \(mean)")
+    #expect((estimate.logDeviation / deviation - 1).magnitude < 0.06, "\(deviation)")
+  }
+
   /// A prior without meaning is none.
   @Test(arguments: [(3.0, 1.0), (3, .nan), (0, 4), (.nan, 4), (.infinity, 4), (-1, 4)])
   func noPrior(typicalDistance: Double, distanceFactor: Double) {
     let budget = ErrorBudget(typicalDistance: typicalDistance, distanceFactor: distanceFactor)
-    let estimate = Calibration(budget: budget).estimate(
+    let estimate = Calibration(model: .standard, budget: budget).estimate(
       rssi: -79, variance: 1, advertisedPower: -59)
     #expect((estimate.distance - 10).magnitude < 1e-9)
   }

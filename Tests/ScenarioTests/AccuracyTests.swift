@@ -8,9 +8,10 @@ import Testing
 @Suite struct AccuracyTests {
   /// Recordings, their sites' environment factor, and the bound of the median factor. One of the
   /// lobby's two walkers sends 6 dB less than it says, a factor of 1.8 at its environment factor.
-  /// These sites have no shadowing, which the prior allows for: it draws 20 m to 16 m.
+  /// Powers are those that the beacons state, and nothing shadows these sites; the prior allows for
+  /// both, and draws 20 m to 14 m.
   @Test(arguments: [
-    ("visitor.btsnoop", 2, 1.15), ("lobby.btsnoop", 2.3, 1.9), ("edge.btsnoop", 2.2, 1.25),
+    ("visitor.btsnoop", 2, 1.25), ("lobby.btsnoop", 2.3, 1.9), ("edge.btsnoop", 2.2, 1.45),
   ])
   func medianFactor(of file: String, environment: Double, most: Double) throws {
     let factors = try Self.errors(of: file, environment: environment).map(\.factor).sorted()
