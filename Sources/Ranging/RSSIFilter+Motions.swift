@@ -1,6 +1,6 @@
 extension RSSIFilter {
   /// The walk of each motion, in m² per second: still, strolling, walking, jumping.
-  @inlinable static var drifts: SIMD4<Float> { SIMD4(0, 0.5, 3, 30) }
+  @inlinable static var drifts: SIMD4<Float> { SIMD4(0, 0.5, 3, 10) }
 
   /// The change of the level that is no motion of the beacon, in dB² per second.
   @inlinable static var unrest: Float { 0.0003 }
@@ -18,7 +18,7 @@ extension RSSIFilter {
   @inlinable static var changeRates: SIMD4<Float> { 0.0018 * shares }
 
   /// The same after that second. A beacon that moves in part of a long gap seems to have jumped.
-  @inlinable static var lateChangeRates: SIMD4<Float> { SIMD4(0, 0, 0, 0.003) }
+  @inlinable static var lateChangeRates: SIMD4<Float> { SIMD4(0, 0, 0, 0.0015) }
 
   /// The degrees of freedom of the measurements' distribution.
   @inlinable static var freedom: Float { 7 }
