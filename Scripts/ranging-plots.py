@@ -216,12 +216,63 @@ def draw(name: str, title: str, panels: list[Series], isDistance: bool = True) -
     print(target)
 
 
+def curve(program: str) -> None:
+    """Draws the error of each family of filters against its lag."""
+    rows: dict[str, list[tuple[float, float, float]]] = {}
+    for row in csv.DictReader(io.StringIO(output(program, "curve", 51000, 12))):
+        rows.setdefault(row["filter"], []).append(tuple(float(row[key]) for key in ("lag", "median", "setting")))
+    colors = {"exponential": ORANGE, "ARMA": "#009E73", "median": GREY, "Kalman": "#CC79A7", "beaconscan": BLUE}
+    points = [point for family in rows.values() for point in family]
+    right, low, high = max(x for x, _, _ in points) * 1.05, min(y for _, y, _ in points) - 0.02, 0.56
+    height = TOP + PLOT + BOTTOM
+
+    def x(lag: float) -> float:
+        return LEFT + (WIDTH - LEFT - RIGHT) * lag / right
+
+    def y(error: float) -> float:
+        return TOP + PLOT * (high - error) / (high - low)
+
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" '
+        'font-size="12">',
+        f'<rect width="{WIDTH}" height="{height}" fill="white"/>',
+        f'<text x="{LEFT}" y="20" font-size="14">Error against lag while somebody walks, the same posterior after '
+        'each filter</text>']
+    for tick in steps(low, high):
+        parts.append(f'<path d="M{LEFT},{y(tick):.1f}H{WIDTH - RIGHT}" stroke="#dddddd"/>')
+        parts.append(f'<text x="{LEFT - 6}" y="{y(tick):.1f}" dy="4" text-anchor="end">{tick:.2f}</text>')
+    for tick in steps(0, right):
+        parts.append(f'<path d="M{x(tick):.1f},{TOP}V{TOP + PLOT}" stroke="#dddddd"/>')
+        parts.append(f'<text x="{x(tick):.1f}" y="{TOP + PLOT + 16}" text-anchor="middle">{tick:g}</text>')
+    place = LEFT
+    for name, family in rows.items():
+        color = colors[name]
+        line = " ".join(f"{x(lag):.1f},{y(error):.1f}" for lag, error, _ in family if error <= high)
+        parts.append(f'<polyline points="{line}" fill="none" stroke="{color}" stroke-width="1.8"/>')
+        for lag, error, setting in family:
+            if error <= high:
+                size = 6 if (name, setting) == ("beaconscan", 1) else 3
+                parts.append(f'<circle cx="{x(lag):.1f}" cy="{y(error):.1f}" r="{size}" fill="{color}"/>')
+        parts.append(f'<path d="M{place},36H{place + 20}" stroke="{color}" stroke-width="1.8"/>')
+        parts.append(f'<text x="{place + 26}" y="40">{name}</text>')
+        place += 60 + int(6.4 * len(name))
+    middle = TOP + PLOT // 2
+    parts.append(
+        f'<text x="16" y="{middle}" text-anchor="middle" transform="rotate(-90 16 {middle})">'
+        'Median |log₂| of the factor</text>')
+    parts.append(f'<text x="{WIDTH // 2}" y="{height - 8}" text-anchor="middle">Lag in seconds</text>')
+    target = pathlib.Path("docs/images/ranging-curve.svg")
+    target.write_text("\n".join([*parts, "</svg>", ""]))
+    print(target)
+
+
 def main() -> None:
     program = sys.argv[1] if len(sys.argv) > 1 else ".build/release/ranging-trace"
     command = sys.argv[2] if len(sys.argv) > 2 else ".build/debug/beaconscan"
     pathlib.Path("docs/images").mkdir(parents=True, exist_ok=True)
     for experiment, title in STEPS.items():
         draw(experiment, title, [step(program, experiment)], isDistance=False)
+    curve(program)
     draw("walk", "A simulated walk at 0.5 m/s from 10 m to 1 m and back, 2 packets a second", [walk(program)])
     draw(
         "visitor", "captures/visitor.btsnoop: a visitor comes, stays, and goes, 10 packets a second",

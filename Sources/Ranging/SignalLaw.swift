@@ -18,12 +18,14 @@ package struct SignalLaw: BitwiseCopyable, Sendable, Hashable {
   private static let (power, reference) = (0.5, 3.0)
 
   /// The log-distance law with a level at 1 m in dBm and an exponent, and one standard deviation of
-  /// shadowing in dB.
-  package init(levelAtOneMeter: Double, exponent: Double, shadowing: Double) {
+  /// shadowing in dB. Walks are as many times faster than usual.
+  package init(
+    levelAtOneMeter: Double, exponent: Double, shadowing: Double, walkingSpeed: Double = 1
+  ) {
     let perFactor = 10 * PathLossModel.usable(exponent) / Double.log(10)
     let steepness = 2 * Self.power / (perFactor * Double.log(2))
     let atOneMeter =
-      2 * (Double.log2(perFactor) - (1 - Self.power) * Double.log2(Self.reference))
+      2 * (Double.log2(perFactor * walkingSpeed) - (1 - Self.power) * Double.log2(Self.reference))
     slope = Float(steepness)
     greatest = Float(atOneMeter)
     offset = Float(atOneMeter - steepness * levelAtOneMeter)

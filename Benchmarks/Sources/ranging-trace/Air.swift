@@ -3,7 +3,7 @@ internal import TestSupport
 
 /// A beacon that moves in a room, and what a receiver at the origin gets of it.
 struct Family {
-  enum Motion { case still, turn, walk, pass, stopAndGo }
+  enum Motion: Hashable { case still, turn, walk, pass, stopAndGo, errands }
 
   var name: String
   var motion: Motion
@@ -20,6 +20,8 @@ struct Family {
   /// The deviation of log-normal shadowing along the way, in dB, with a decorrelation distance of 2 m.
   var shadowing = 3.0
   var loss = 0.15
+  /// The side of the square in which somebody runs errands, in meters. The receiver is anywhere in it.
+  var side = 12.0
 }
 
 /// One packet or one moment of the truth.
@@ -130,6 +132,11 @@ extension Family {
     var dropout = (start: noise.exponential(mean: 60), end: 0.0)
     var moments: [Moment] = []
     var (x, y) = (0.0, 0.1)
+    var (receiver, errand, at) = ((0.0, 0.0), (0.0, 0.0), (0.5 * side, 0.5 * side))
+    if motion == .errands {
+      receiver = (noise.uniform(0, side), noise.uniform(0, side))
+      errand = (noise.uniform(0, side), noise.uniform(0, side))
+    }
     let step = min(0.1, 1 / rate)
     let stepsPerPacket = Int((1 / rate / step).rounded())
     for index in 0..<Int(seconds / step) {
@@ -148,6 +155,19 @@ extension Family {
           (goal, isGoing) = (noise.uniform(0.5, 10), true)
         }
         x = place
+      case .errands:
+        let left = Self.length(errand.0 - at.0, errand.1 - at.1)
+        if time < waitUntil {
+        } else if left <= speed * step {
+          (at, errand) = (errand, (noise.uniform(0, side), noise.uniform(0, side)))
+          if noise.uniform() < 0.3 { waitUntil = time + noise.uniform(1, 8) }
+        } else {
+          at.0 += (errand.0 - at.0) / left * speed * step
+          at.1 += (errand.1 - at.1) / left * speed * step
+        }
+        // Receivers hang 1 m above the beacon.
+        let across = Self.length(at.0 - receiver.0, at.1 - receiver.1)
+        (x, y) = (across, 1)
       }
       if index % max(1, Int((0.1 / step).rounded())) == 0 { field.advance(to: time, &noise) }
       let away = Self.length(x, y)

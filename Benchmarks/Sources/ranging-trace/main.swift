@@ -1,12 +1,14 @@
 // Prints what the signal filter and the ranger make of made-up beacons, for Scripts/ranging-plots.py and
 // docs/ranging.md.
 //
-//   ranging-trace step10 | step5 | step1 | still10 | walk | families [SEED [RUNS]] | sides [SEED [RUNS]] | speed [packets]
+//   ranging-trace step10 | step5 | step1 | still10 | walk | families [SEED [RUNS]] | curve [SEED [RUNS]] |
+//                 sides [SEED [RUNS]] | speed [packets]
 //
 // step10: 10 Hz, N(0, 5 dB), 15 dB up at 20 s. step5: 5 Hz, indoor fading, 15 dB down at 20 s.
 // step1: 1 Hz, N(0, 5 dB), 15 dB up at 60 s. still10: 10 Hz, indoor fading, nothing moves.
 // walk: packets and reports of the family that walks at 0.5 m/s, at 2 Hz, with seed 20000.
 // families: not CSV, but rows of the table in docs/ranging.md; 16 runs from seed 1000.
+// curve: error against lag of simple filters and of this one, on the families that walk; 16 runs from seed 1000.
 // sides: not CSV, but rows of the table in docs/ranging.md; 64 runs from seed 1000.
 // speed: not CSV, but the time a packet takes: 5 million, or so many, over 1,000 beacons in turn, at 10 Hz and at 1 Hz.
 internal import Advertising
@@ -70,6 +72,13 @@ let families = [
   Family(name: "to the beacon and back", motion: .walk, rate: 1, seconds: 300),
   Family(name: "past the beacon", motion: .pass, rate: 10, seconds: 180, speed: 1.4),
   Family(name: "past the beacon", motion: .pass, rate: 2, seconds: 180, speed: 1.4),
+  Family(name: "errands, 12 m", motion: .errands, rate: 8, seconds: 240, shadowing: 6),
+  Family(name: "errands, 12 m", motion: .errands, rate: 2, seconds: 240, speed: 0.5, shadowing: 6),
+  Family(
+    name: "errands, 30 m", motion: .errands, rate: 8, seconds: 240, shadowing: 6, side: 30),
+  Family(
+    name: "errands, 30 m", motion: .errands, rate: 2, seconds: 240, speed: 0.5, shadowing: 6,
+    side: 30),
   Family(name: "stops and goes", motion: .stopAndGo, rate: 10, seconds: 300, speed: 1.2),
   Family(name: "stops and goes", motion: .stopAndGo, rate: 1, seconds: 600),
 ]
@@ -138,10 +147,28 @@ func fixed(_ value: Double, _ digits: Int) -> String {
   return padded.dropLast(digits) + (digits > 0 ? "." : "") + padded.suffix(digits)
 }
 
+/// The shift of the truth, up to 0.45 of a leg, that agrees best with values over seconds.
+func lag(of values: [(seconds: Double, value: Double)], _ family: Family, _ truth: [Moment])
+  -> Double
+{
+  var best = (correlation: -2.0, shift: 0.0)
+  let leg = (family.motion == .pass ? 8.0 : 9.0) / family.speed
+  for shift in stride(from: 0, to: min(30, 0.45 * leg), by: max(0.1, 1 / family.rate)) {
+    let shifted = values.map { report in
+      let index = Int(((report.seconds - shift) * family.rate).rounded())
+      return Double.log(truth[min(max(index, 0), truth.count - 1)].distance)
+    }
+    let value = correlation(values.map(\.value), shifted)
+    if value > best.correlation { best = (value, shift) }
+  }
+  return best.shift
+}
+
 /// Prints the row of a family: medians over all reports after the first 20 s, ten packets at the least.
 func measure(_ family: Family, seed: UInt64, runs: Int) {
   var (doublings, meters, variances, lags) = ([Double](), [Double](), [Double](), [Double]())
-  var (changes, trueChanges, minutes, covered, all) = (0.0, 0.0, 0.0, 0.0, 0.0)
+  var (changes, trueChanges, minutes, all) = (0.0, 0.0, 0.0, 0.0)
+  var (covered, coveredByOne, deviations, likelihood) = (0.0, 0.0, 0.0, 0.0)
   let moves = family.motion != .still && family.motion != .turn
   for run in 0..<runs {
     let reports = reports(family, seed: seed + UInt64(run))
@@ -155,6 +182,11 @@ func measure(_ family: Family, seed: UInt64, runs: Int) {
       meters.append((estimate.distance - report.truth).magnitude)
       let (low, high) = estimate.interval(coverage: 0.95)
       covered += low <= report.truth && report.truth <= high ? 1 : 0
+      let deviation = estimate.logDeviation
+      let error = Double.log(estimate.distance / report.truth) / deviation
+      coveredByOne += error.magnitude <= 1 ? 1 : 0
+      deviations += deviation
+      likelihood -= 0.5 * error * error + Double.log(deviation * (2 * .pi).squareRoot())
       all += 1
     }
     let zones = known.map(\.beacon.proximity).filter { $0 != .unknown }
@@ -167,19 +199,10 @@ func measure(_ family: Family, seed: UInt64, runs: Int) {
     }
     minutes += family.seconds / 60
     if moves {
-      // The shift of the truth, up to 0.45 of a leg, that agrees best with the levels.
-      let truth = family.run(seed: seed + UInt64(run))
-      var best = (correlation: -2.0, shift: 0.0)
-      let leg = (family.motion == .pass ? 8.0 : 9.0) / family.speed
-      for shift in stride(from: 0, to: min(30, 0.45 * leg), by: max(0.1, 1 / family.rate)) {
-        let shifted = known.map { report in
-          let index = Int(((report.seconds - shift) * family.rate).rounded())
-          return -Double.log(truth[min(max(index, 0), truth.count - 1)].distance)
-        }
-        let value = correlation(levels, shifted)
-        if value > best.correlation { best = (value, shift) }
-      }
-      lags.append(best.shift)
+      lags.append(
+        lag(
+          of: zip(known, levels).map { ($0.seconds, -$1) }, family,
+          family.run(seed: seed + UInt64(run))))
     } else {
       let mean = levels.reduce(0, +) / Double(levels.count)
       variances.append(
@@ -194,7 +217,9 @@ func measure(_ family: Family, seed: UInt64, runs: Int) {
       + " | \(fixed(median(doublings), 2)) | \(fixed(median(meters), 2)) m"
       + " | \(moves ? fixed(lag, 1) + " s" : fixed(still, 2) + " dB")"
       + " | \(fixed(changes / minutes, 2)) of \(fixed(trueChanges / minutes, 2))"
-      + " | \(fixed(100 * covered / all, 0)) % |")
+      + " | \(fixed(100 * covered / all, 0)) / \(fixed(100 * coveredByOne / all, 0)) %"
+      + " | \(fixed(Double.exp(deviations / all), 2))"
+      + " | \(likelihood < 0 ? "−" : "")\(fixed(likelihood / all, 2)) |")
 }
 
 /// Prints the first 90 s of a family's first run in the table: the packets, and the reports once a second.
@@ -242,15 +267,19 @@ switch arguments.first {
 case "speed": measureSpeed(packets: numbers.first ?? 5_000_000)
 case "walk": traceWalk()
 case "families":
-  print("| Family | \\|log₂\\| | Error | Still deviation or lag | Zone changes/min | 95 % holds |")
-  print("| - | - | - | - | - | - |")
+  print(
+    "| Family | \\|log₂\\| | Error | Still deviation or lag | Zone changes/min | 95 / 68 % hold"
+      + " | One deviation | Log-likelihood |")
+  print("| - | - | - | - | - | - | - | - |")
   for family in families {
     measure(family, seed: UInt64(numbers.first ?? 1000), runs: numbers.count > 1 ? numbers[1] : 16)
   }
+case "curve":
+  measureCurve(seed: UInt64(numbers.first ?? 1000), runs: numbers.count > 1 ? numbers[1] : 16)
 case "sides":
   measureSides(seed: UInt64(numbers.first ?? 1000), runs: numbers.count > 1 ? numbers[1] : 64)
 case let name?:
   for experiment in experiments where experiment.name == name { trace(experiment) }
 default:
-  print("usage: ranging-trace step10 | step5 | step1 | still10 | walk | families | sides | speed")
+  print("usage: ranging-trace step10 | step5 | step1 | still10 | walk | families | curve | sides | speed")
 }
