@@ -62,8 +62,7 @@ extension RSSIFilter {
     // gain avoids a division that waits for the other one.
     let levelPart = levelSpread + jointSpread
     let shadowPart = jointSpread + shadowSpread
-    let spread = (levelPart + shadowPart).replacing(
-      with: 1e-6, where: levelPart + shadowPart .< 1e-6)
+    let spread = levelPart + shadowPart
     let error = measured - expectedLevel - expectedShadow
     let total = spread + measuredVariance
     let surprised = total + error * error * (1 / Self.freedom)

@@ -44,8 +44,10 @@ package struct SignalLaw: BitwiseCopyable, Sendable, Hashable {
   @inlinable
   @inline(__always)
   func scale(at level: Float) -> Float {
-    let exponent = max(min(offset + slope * level, greatest), -60)
-    return Float(bitPattern: UInt32((exponent + 126.943) * 8_388_608))
+    let exponent = offset + slope * level
+    let bounded = exponent < greatest ? exponent : greatest
+    let bits = Int32(((bounded > -60 ? bounded : -60) + 126.943) * 8_388_608)
+    return Float(bitPattern: UInt32(bitPattern: bits))
   }
 }
 
