@@ -21,6 +21,15 @@ package struct ByteCursor: ~Escapable {
     self.base = base
   }
 
+  /// Starts at a position in the bytes, or at their end if it lies beyond.
+  @inlinable @inline(__always)
+  @_lifetime(copy bytes)
+  package init(_ bytes: RawSpan, from position: Int) {
+    self.bytes = bytes
+    next = min(max(0, position), bytes.byteCount)
+    base = 0
+  }
+
   /// The number of bytes read.
   @inlinable @inline(__always)
   package var position: Int { next }

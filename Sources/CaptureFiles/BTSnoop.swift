@@ -35,7 +35,7 @@ struct BTSnoop {
     let length = unsafe Int(
       cursor.bytes.littleEndian(UInt32.self, unchecked: start &+ 4).byteSwapped)  // Included Length
     guard length <= longestPacket else {
-      throw ParseError(.invalid("a record is longer than any packet"), at: cursor.offset + 4)
+      throw ParseError(.invalid("a record is longer than any packet"), at: cursor.offset &+ 4)
     }
     guard cursor.pass(Self.recordHeaderBytes &+ length) else { return nil }
     let time = unsafe cursor.bytes.littleEndian(Int64.self, unchecked: start &+ 16).byteSwapped
@@ -57,9 +57,14 @@ struct BTSnoop {
 
 extension WallClockTime {
   /// Converts microseconds since 1970; saturates.
+  @inline(__always)
   init(microseconds: Int64) {
     let product = microseconds.multipliedReportingOverflow(by: 1000)
-    self.init(
-      nanoseconds: product.overflow ? (microseconds > 0 ? .max : .min) : product.partialValue)
+    self = product.overflow ? Self.extreme(microseconds) : Self(nanoseconds: product.partialValue)
+  }
+
+  @inline(never)
+  private static func extreme(_ microseconds: Int64) -> Self {
+    Self(nanoseconds: microseconds > 0 ? .max : .min)
   }
 }

@@ -103,36 +103,46 @@ extension CaptureReader {
     _ stream: borrowing ByteStream, _ format: inout OpenFormat, _ batch: inout Batch,
     into collector: inout SightingCollector
   ) -> (consumed: Int, end: End) {
-    var cursor = ByteCursor(stream.unread)
-    let bytes = cursor.bytes
+    let bytes = stream.unread
+    var position = 0
     do throws(ParseError) {
       switch format {
       case .unknown: break
       case .btsnoop(let reader):
         try batch.fill(&collector, from: bytes) { run, output throws(ParseError) in
-          while run.hasRoom(output), let packet = try reader.next(&cursor),
-            run.decode(packet, in: bytes, &output)
-          {}
+          var cursor = ByteCursor(bytes, from: position)
+          defer { position = cursor.position }
+          while run.hasRoom(output), let packet = try reader.next(&cursor) {
+            guard run.decode(packet, in: bytes, &output) else { return (packet, false) }
+          }
+          return nil
         }
       case .pcap(let reader):
         try batch.fill(&collector, from: bytes) { run, output throws(ParseError) in
-          while run.hasRoom(output), let packet = try reader.next(&cursor),
-            run.decode(packet, in: bytes, &output)
-          {}
+          var cursor = ByteCursor(bytes, from: position)
+          defer { position = cursor.position }
+          while run.hasRoom(output), let packet = try reader.next(&cursor) {
+            guard run.decode(packet, in: bytes, &output) else { return (packet, false) }
+          }
+          return nil
         }
       case .pcapng(var reader):
         defer { format = .pcapng(reader) }
         try batch.fill(&collector, from: bytes) { run, output throws(ParseError) in
+          var cursor = ByteCursor(bytes, from: position)
+          defer { position = cursor.position }
           while run.hasRoom(output), let packet = try reader.next(&cursor) {
-            run.isForeign = !reader.hasSupportedPackets
-            guard run.decode(packet, in: bytes, &output) else { return }
+            guard run.decode(packet, in: bytes, &output) else {
+              return (packet, isForeign: !reader.hasSupportedPackets)
+            }
           }
+          return nil
         }
       }
     } catch {
-      return (cursor.position, .damage(error))
+      return (position, .damage(error))
     }
-    return (batch.place ?? cursor.position, batch.end)
+    return (batch.place ?? position, batch.end)
   }
 
   /// A fast path, in registers, for nearly all packets: events with one whole report, in order.
@@ -144,9 +154,6 @@ extension CaptureReader {
     fileprivate(set) var packets = 0
     fileprivate(set) var malformedStructures = 0
     fileprivate(set) var malformedFrames = 0
-    fileprivate(set) var other: CapturedPacket?
-    /// Whether no packet so far can be decoded, although the file header allowed it.
-    var isForeign = false
 
     @inline(__always)
     func hasRoom(_ output: borrowing OutputSpan<Sighting>) -> Bool { output.count < limit }
@@ -157,7 +164,6 @@ extension CaptureReader {
       _ packet: CapturedPacket, in read: RawSpan, _ output: inout OutputSpan<Sighting>
     ) -> Bool {
       guard let report = packet.onlyReport(in: read), course.advance(to: packet.time) else {
-        other = packet
         return false
       }
       packets &+= 1
@@ -189,10 +195,15 @@ extension CaptureReader {
     var place: Int?
 
     /// Decodes packets until none is left or the batch is full, one by one where a run stops.
+    ///
+    /// A run returns the packet that stopped it, and whether no packet so far can be decoded,
+    /// although the file header allowed it.
     @inline(__always)
     mutating func fill(
       _ collector: inout SightingCollector, from read: RawSpan,
-      _ decode: (inout Run, inout OutputSpan<Sighting>) throws(ParseError) -> Void
+      _ decode: (inout Run, inout OutputSpan<Sighting>) throws(ParseError) -> (
+        packet: CapturedPacket, isForeign: Bool
+      )?
     ) throws(ParseError) {
       while true {
         let isUsual = handover == nil && collector.receivesWholeReports
@@ -202,6 +213,7 @@ extension CaptureReader {
         let room = first &+ size &- before
         var run = Run(
           course: isUsual ? timeline.course : .none, firstAdapter: firstAdapter, limit: room)
+        var other: (packet: CapturedPacket, isForeign: Bool)?
         do {
           defer {
             if run.packets > 0 { timeline.follow(run.course) }
@@ -212,13 +224,12 @@ extension CaptureReader {
           }
           try sightings.append(addingCapacity: room &+ CaptureReader.maximumFrames) {
             output throws(ParseError) in
-            try decode(&run, &output)
+            other = try decode(&run, &output)
           }
         }
         guard collector.sightings.count &- before < room else { return end = .batch }
-        guard let packet = run.other else { return }
-        guard self.decode(packet, in: read, into: &collector) else { return }
-        if run.isForeign { return end = .foreign }
+        guard let other, self.decode(other.packet, in: read, into: &collector) else { return }
+        if other.isForeign { return end = .foreign }
       }
     }
 

@@ -38,9 +38,7 @@ struct CapturedPacket: BitwiseCopyable {
   /// Returns the report of an HCI event with exactly one whole report, else `nil`.
   @inline(__always)
   func onlyReport(in read: RawSpan) -> AdvertisingReportFields? {
-    guard contents == .h4 || contents == .h4WithDirection else { return nil }
-    let start = contents == .h4 ? start : start &+ 4
-    return unsafe AdvertisingEvent.onlyReport(read, from: start, to: end)
+    unsafe AdvertisingEvent.onlyReport(read, from: start &+ contents.lengthBeforeH4, to: end)
   }
 }
 
@@ -62,6 +60,10 @@ enum PacketContents: UInt64, BitwiseCopyable {
   /// btsnoop datalink 2001: Linux's monitor, with adapter and opcode in the record's flags.
   case btsnoopMonitor = 0x1_0000_07D1
   case unsupported = 0xFFFF_FFFF_FFFF_FFFF
+
+  /// The number of octets before the H4 packet type; beyond any packet if there is none.
+  @inline(__always)
+  var lengthBeforeH4: Int { self == .h4 ? 0 : self == .h4WithDirection ? 4 : 1 << 32 }
 
   init(_ linkType: LinkType) { self = Self(rawValue: linkType.rawValue) ?? .unsupported }
 }

@@ -42,7 +42,7 @@ struct Pcap {
     guard let header = cursor.peek(Self.recordHeaderBytes) else { return nil }
     let length = Int(header.uint32(at: 8, bigEndian: isBigEndian))
     guard length <= longestPacket else {
-      throw ParseError(.invalid("a record is longer than any packet"), at: cursor.offset + 8)
+      throw ParseError(.invalid("a record is longer than any packet"), at: cursor.offset &+ 8)
     }
     let start = cursor.position
     guard cursor.pass(Self.recordHeaderBytes &+ length) else { return nil }

@@ -38,26 +38,34 @@ package struct Timeline {
   /// The state of a fast path, which keeps it in registers; ``Course/none`` before the first time.
   var course: Course {
     guard first != nil else { return .none }
-    return Course(recorded: latestRecorded, now: now, end: end, offset: wallClockOffset)
+    return Course(
+      recorded: max(latestRecorded, now.wallClockTime(wallClockOffset)),
+      end: end.wallClockTime(wallClockOffset), offset: wallClockOffset)
   }
 
+  /// A part of the timeline without steps, in recorded time.
+  ///
+  /// Where a sum with the offset saturates, fewer time stamps fit, and the others take the usual
+  /// path. Those that fit minus the offset therefore need no checks.
   struct Course: BitwiseCopyable {
     fileprivate(set) var recorded: WallClockTime
-    fileprivate(set) var now: MonotonicTime
-    fileprivate let end: MonotonicTime
+    fileprivate let end: WallClockTime
     fileprivate let offset: WallClockOffset
+
+    var now: MonotonicTime {
+      MonotonicTime(nanoseconds: recorded.nanoseconds &- offset.nanoseconds)
+    }
 
     /// A course that no time stamp fits.
     static let none = Course(
-      recorded: WallClockTime(nanoseconds: .max), now: MonotonicTime(nanoseconds: .max),
-      end: MonotonicTime(nanoseconds: .min), offset: .zero)
+      recorded: WallClockTime(nanoseconds: .max), end: WallClockTime(nanoseconds: .min),
+      offset: .zero)
 
     /// Advances to a time stamp; returns `false` if it goes back or is past the end.
     @inline(__always)
     mutating func advance(to recorded: WallClockTime) -> Bool {
-      let time = recorded.monotonicTime(offset)
-      guard recorded >= self.recorded, time >= now, time < end else { return false }
-      (self.recorded, now) = (recorded, time)
+      guard recorded >= self.recorded, recorded < end else { return false }
+      self.recorded = recorded
       return true
     }
   }
