@@ -69,16 +69,23 @@ extension IBeacon {
     guard word == prefix, count >= byteCount, count <= byteCount &+ 1 else {
       return word & 0x00FF_FFFF == prefix & 0x00FF_FFFF ? .malformed : .other
     }
+    return unsafe .frame(IBeacon(data, unchecked: start, hasTrailingByte: count > byteCount))
+  }
+
+  /// Reads a frame of 25 bytes, whose bounds the caller has checked, without its prefix.
+  @inlinable @inline(__always)
+  @unsafe
+  init(_ data: RawSpan, unchecked start: Int, hasTrailingByte: Bool) {
     let uuid = unsafe ProximityUUID(
       high: data.littleEndian(UInt64.self, unchecked: start &+ 4).byteSwapped,
       low: data.littleEndian(UInt64.self, unchecked: start &+ 12).byteSwapped)
     let identity = unsafe BeaconIdentity(
       uuid: uuid, major: data.littleEndian(UInt16.self, unchecked: start &+ 20).byteSwapped,
       minor: data.littleEndian(UInt16.self, unchecked: start &+ 22).byteSwapped)
-    return unsafe .frame(
-      IBeacon(
-        identity: identity, measuredPower: data.littleEndian(Int8.self, unchecked: start &+ 24),
-        hasTrailingByte: count > byteCount))
+    self.init(
+      identity: identity,
+      measuredPower: unsafe data.littleEndian(Int8.self, unchecked: start &+ 24),
+      hasTrailingByte: hasTrailingByte)
   }
 
   /// The frame as manufacturer-specific data: 25 bytes from the company identifier on.
@@ -123,6 +130,7 @@ package struct IBeaconFrames: ~Escapable {
   @inlinable @inline(__always)
   @_lifetime(self: copy self)
   package mutating func next() -> Result<IBeacon, Refusal>? {
+    if let frame = structures.nextUsualFrame() { return .success(frame) }
     do throws(ParseError) {
       while let structure = try structures.next() {
         guard structure.type == .manufacturerSpecificData else { continue }
@@ -136,5 +144,22 @@ package struct IBeaconFrames: ~Escapable {
     } catch {
       return .failure(.malformedADStructure)
     }
+  }
+}
+
+extension ADStructures {
+  /// Returns the frame of the usual advert, which is Flags and a frame, in one comparison in place
+  /// of a walk; `nil`, without moving, for all others.
+  @inlinable @inline(__always)
+  @_lifetime(self: copy self)
+  mutating func nextUsualFrame() -> IBeacon? {
+    // 02 01 flags | 1A FF 4C 00 02 15 … : 30 bytes, so each load lies before the end.
+    guard end &- position == 30,
+      unsafe bytes.littleEndian(UInt64.self, unchecked: position) & 0xFFFF_FFFF_FF00_FFFF
+        == 0x0200_4CFF_1A00_0102,
+      unsafe bytes.littleEndian(UInt8.self, unchecked: position &+ 8) == 0x15
+    else { return nil }
+    defer { position = end }
+    return unsafe IBeacon(bytes, unchecked: position &+ 5, hasTrailingByte: false)
   }
 }

@@ -52,6 +52,51 @@ import Testing
     #expect(reading(Array(bytes.prefix(4))) == .malformed)
   }
 
+  /// The usual advert, which is read in one comparison, and those that differ from it in a bit or in
+  /// length, are read as a walk over the structures reads them.
+  @Test func theUsualAdvertAndItsNeighbors() {
+    let usual = IBeacon(identity: Self.identity, measuredPower: -59).advertisingData
+    #expect(frames(usual) == [.success(IBeacon(identity: Self.identity, measuredPower: -59))])
+    var adverts = [usual, usual + [0], usual + usual, usual + [1], Array(usual.dropFirst(3))]
+    adverts += usual.indices.map { Array(usual.prefix($0)) }
+    for index in usual.indices {
+      for bit in 0..<8 {
+        adverts.append(usual)
+        adverts[adverts.count - 1][index] ^= 1 << bit
+      }
+    }
+    for advert in adverts { #expect(frames(advert) == walk(advert), "\(advert)") }
+  }
+
+  private func frames(_ data: [UInt8]) -> [Result<IBeacon, Refusal>] {
+    // The fields end with the data.
+    let fields = unsafe AdvertisingReportFields(
+      from: 0, to: data.count, address: BluetoothAddress(rawValue: 0), addressType: .public,
+      eventType: .advInd, rssi: nil)
+    var frames = unsafe IBeaconFrames(data.span.bytes, fields)
+    var found: [Result<IBeacon, Refusal>] = []
+    while let next = frames.next() { found.append(next) }
+    return found
+  }
+
+  private func walk(_ data: [UInt8]) -> [Result<IBeacon, Refusal>] {
+    var structures = unsafe ADStructures(data.span.bytes)  // initialized integers
+    var found: [Result<IBeacon, Refusal>] = []
+    do {
+      while let structure = try structures.next() {
+        guard structure.type == .manufacturerSpecificData else { continue }
+        switch IBeacon.read(manufacturerData: structure.data) {
+        case .frame(let frame): found.append(.success(frame))
+        case .malformed: found.append(.failure(.malformedIBeacon))
+        case .other: break
+        }
+      }
+    } catch {
+      found.append(.failure(.malformedADStructure))
+    }
+    return found
+  }
+
   /// Other companies, other messages of Apple's.
   @Test(arguments: [
     (0, 0x4D), (0, 0x00), (1, 0x01), (1, 0x4C), (2, 0x10), (2, 0x00), (2, 0x03), (2, 0xFF),
