@@ -81,36 +81,47 @@ package struct BeaconTable<State> {
     touch(&storage[place])
   }
 
-  /// Records sightings as ``update(_:at:orMake:update:)`` does, in one access to the entries.
+  /// Records sightings of known beacons, in one access to the entries, from an index up to the first
+  /// one of an unknown beacon or for which the closure returns `false` without a change. Returns its
+  /// index, or the number of sightings.
   @inlinable @inline(__always)
-  package mutating func update(
-    _ sightings: Span<Sighting>, orMake state: (Sighting) -> State,
-    update: (inout State, Sighting) -> Void
-  ) {
-    var index = 0
-    while index < sightings.count {
-      index = updateKnown(sightings, from: index, update)
-      guard index < sightings.count else { return }
-      let sighting = sightings[index]
-      _ = makePlace(for: sighting.beacon, receivedAt: sighting.time, state(sighting))
-    }
-  }
-
-  /// Records sightings up to the first unknown beacon, and returns the index of its sighting.
-  @inlinable @inline(__always)
-  mutating func updateKnown(
-    _ sightings: Span<Sighting>, from start: Int, _ update: (inout State, Sighting) -> Void
+  package mutating func updateKnown(
+    _ sightings: Span<Sighting>, from start: Int, _ update: (inout State, Sighting) -> Bool
   ) -> Int {
     let places = places
     var entries = storage.mutableSpan
-    for index in start..<sightings.count {
-      let sighting = sightings[index]
-      let place = Int(places.find(sighting.beacon) { entries[$0].beacon == sighting.beacon })
-      guard place >= 0 else { return index }
-      entries[place].lastReceived = sighting.time
-      update(&entries[place].state, sighting)
+    var likely = InlineArray<64, Int32>(repeating: -1)
+    // Few at first, because a crowd of unknown beacons ends each call soon.
+    var ahead = 4
+    var index = start
+    while index < sightings.count {
+      // The look-ups of several sightings do not depend on each other, so the processor waits for
+      // their memory at the same time.
+      let end = min(index &+ ahead, sightings.count)
+      for next in index..<end {
+        likely[next & 63] = places.likelyPlace(of: sightings[next].beacon)
+      }
+      ahead = min(ahead &* 2, 64)
+      while index < end {
+        // A place of -1 is beyond the entries.
+        var place = Int(UInt32(bitPattern: likely[index & 63]))
+        var passed = 0
+        while place >= entries.count || !entries[place].beacon.equals(sightings[index].beacon) {
+          place = Int(places.place(of: sightings[index].beacon, after: passed))
+          guard place >= 0 else { return index }
+          passed &+= 1
+        }
+        func touch(_ entry: inout Entry) -> Bool {
+          let sighting = sightings[index]
+          guard update(&entry.state, sighting) else { return false }
+          entry.lastReceived = sighting.time
+          return true
+        }
+        guard touch(&entries[place]) else { return index }
+        index &+= 1
+      }
     }
-    return sightings.count
+    return index
   }
 
   @inlinable

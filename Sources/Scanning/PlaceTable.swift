@@ -50,11 +50,32 @@ package struct PlaceTable: Sendable {
     }
   }
 
+  /// Returns the place of a beacon in the table, nearly always, without a branch. For others, and
+  /// rarely for one in the table, it returns another place or -1.
+  @inlinable @inline(__always)
+  func likelyPlace(of beacon: BeaconIdentity) -> Int32 {
+    let mask = slots.count &- 1
+    let hash = hash(beacon)
+    let first = slots[Int(hash) & mask]
+    let second = slots[(Int(hash) &+ 1) & mask]
+    return first.hash == hash ? first.place : second.place
+  }
+
+  /// Returns the place of a beacon with the same hash, after some others; -1 if there are no more.
+  @usableFromInline @inline(never)
+  func place(of beacon: BeaconIdentity, after passed: Int) -> Int32 {
+    var left = passed
+    return find(beacon) { _ in
+      defer { left -= 1 }
+      return left == 0
+    }
+  }
+
   /// Adds a beacon that is not in the table.
   @usableFromInline
   package mutating func add(_ beacon: BeaconIdentity, at place: Int32) {
     count += 1
-    if count * 2 > slots.count {
+    if count * 4 > slots.count {
       let old = slots
       slots = Array(repeating: .empty, count: old.count * 2)
       for slot in old where slot.place >= 0 { put(slot) }
@@ -99,7 +120,7 @@ package struct PlaceTable: Sendable {
 
   @inlinable @inline(__always)
   func hash(_ beacon: BeaconIdentity) -> UInt32 {
-    let numbers = UInt64(beacon.major) << 16 | UInt64(beacon.minor)
+    let numbers = UInt64(beacon.numbers)
     let first = fold(beacon.uuid.high ^ seed.0, beacon.uuid.low ^ seed.1)
     return UInt32(truncatingIfNeeded: fold(first ^ numbers, seed.2))
   }
@@ -109,4 +130,13 @@ package struct PlaceTable: Sendable {
     let product = left.multipliedFullWidth(by: right)
     return product.high ^ product.low
   }
+}
+
+extension BeaconIdentity {
+  /// Both numbers in the order of memory, so that they are loaded at once.
+  @inlinable @inline(__always)
+  var numbers: UInt32 { UInt32(minor) << 16 | UInt32(major) }
+
+  @inlinable @inline(__always)
+  func equals(_ other: BeaconIdentity) -> Bool { uuid == other.uuid && numbers == other.numbers }
 }

@@ -203,18 +203,28 @@ struct BeaconCensus {
       : sightings.filter {
         regions.include($0.beacon) && filter.includes($0.rssi, at: $0.wallTime)
       }
-    var changes: [(sighting: Sighting, sender: (BluetoothAddress, AddressType))] = []
-    table.update(wanted.span, orMake: BeaconStatistics.init) { statistics, sighting in
-      if statistics.address != sighting.address {
-        changes.append((sighting, (statistics.address, statistics.addressType)))
-      }
-      statistics.receive(sighting)
+    var index = 0
+    while true {
+      index = table.updateKnown(wanted.span, from: index) { $0.receive($1) }
+      guard index < wanted.count else { return }
+      receiveUnusual(wanted[index])
+      index += 1
     }
-    for (sighting, sender) in changes {
-      identities.receive(sighting, after: sender)
-      for finding in identities.removeFindings() where findings.count < Self.maximumFindings {
-        findings.append((finding, sighting.wallTime))
-      }
+  }
+
+  /// Receives a sighting of a new beacon or from another sender.
+  private mutating func receiveUnusual(_ sighting: Sighting) {
+    var former: (address: BluetoothAddress, type: AddressType)?
+    table.update(sighting.beacon, at: sighting.time) {
+      BeaconStatistics(sighting)
+    } update: { statistics in
+      if statistics.address != sighting.address { former = statistics.change(to: sighting) }
+      _ = statistics.receive(sighting)
+    }
+    guard let former else { return }
+    identities.receive(sighting, after: former)
+    for finding in identities.removeFindings() where findings.count < Self.maximumFindings {
+      findings.append((finding, sighting.wallTime))
     }
   }
 }

@@ -27,19 +27,24 @@ struct BeaconStatistics {
     addressType = sighting.addressType
   }
 
+  /// Receives a sighting from the latest address; returns `false`, without a change, for another.
   @inline(__always)
-  mutating func receive(_ sighting: Sighting) {
+  mutating func receive(_ sighting: Sighting) -> Bool {
+    guard sighting.address == address else { return false }
     if sightings > 0 { gaps.add(gap: sighting.time.nanoseconds(since: latest)) }
     sightings &+= 1
     last = sighting.wallTime
     latest = sighting.time
     measuredPower = sighting.measuredPower
-    if sighting.address != address {
-      addressChanges &+= 1
-      address = sighting.address
-      addressType = sighting.addressType
-    }
     if let rssi = sighting.rssi { signal.receive(rssi) }
+    return true
+  }
+
+  /// Records that a sighting's sender uses the identity now, and returns the former sender.
+  mutating func change(to sighting: Sighting) -> (address: BluetoothAddress, type: AddressType) {
+    defer { (address, addressType) = (sighting.address, sighting.addressType) }
+    addressChanges &+= 1
+    return (address, addressType)
   }
 
   /// The interval and loss, or `nil` if several senders alternate.
