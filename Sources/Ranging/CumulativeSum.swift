@@ -15,6 +15,10 @@ struct CumulativeSum<State: BitwiseCopyable & Sendable & Hashable>: BitwiseCopya
 
   init(_ state: State) { (self.state, wanted) = (state, state) }
 
+  /// Receives at a time that the signal lies in the current state, which ends the sum.
+  @inline(__always)
+  mutating func restart(at time: Int64) { (wanted, excess, summedAt) = (state, 0, time) }
+
   /// Receives the state that the signal lies in, and the dB by which it lies beyond the limit of
   /// the current state, at a time in nanoseconds of a monotonic clock. The state changes at once,
   /// or when the excess reaches `limit`, in dB · s. A time that steps back restarts the sum.

@@ -13,15 +13,19 @@ package struct ProximityZones: BitwiseCopyable, Sendable, Hashable {
 
   /// Receives a smoothed signal strength in dBm at a time in nanoseconds of a monotonic clock, and
   /// returns the zone. A time that steps back restarts the sum.
+  @inline(__always)
   @discardableResult
   package mutating func update(
     mean: Float, at time: Int64, thresholds: ProximityThresholds
   ) -> Proximity {
     let next = zone(of: mean, thresholds)
-    sum.update(
-      to: next, towards: next, beyond: next == proximity ? 0 : beyond(mean, thresholds), at: time,
-      limit: thresholds.excess,
-      changesAtOnce: proximity == .unknown || next == .unknown)
+    if next == proximity {
+      sum.restart(at: time)
+    } else {
+      sum.update(
+        to: next, towards: next, beyond: beyond(mean, thresholds), at: time,
+        limit: thresholds.excess, changesAtOnce: proximity == .unknown || next == .unknown)
+    }
     return proximity
   }
 

@@ -100,6 +100,24 @@ public struct Ranger: Sendable {
     if let previous { identities.receive(sighting, after: previous) }
   }
 
+  /// Receives sightings in order, up to the first one that gives a finding. Returns their number.
+  package mutating func receive(_ sightings: Span<Sighting>) -> Int {
+    var index = 0
+    while true {
+      index = table.updateKnown(sightings, from: index) { state, sighting in
+        guard state.sender?.address == sighting.address,
+          state.measuredPower == sighting.measuredPower
+        else { return false }
+        state.receive(sighting)
+        return true
+      }
+      guard index < sightings.count else { return index }
+      receive(sightings[index])
+      index += 1
+      guard identities.findings.isEmpty else { return index }
+    }
+  }
+
   /// Records a loss of reception from one time to another. Each beacon stays in the list for that
   /// much longer, while its distance is unknown.
   public mutating func receptionLost(from start: MonotonicTime, to end: MonotonicTime) {
@@ -206,6 +224,7 @@ public struct Ranger: Sendable {
 
 extension Ranger.State {
   /// Receives a sighting of this beacon. Its measured power must be that of the thresholds.
+  @inline(__always)
   fileprivate mutating func receive(_ sighting: Sighting) {
     sightings &+= 1
     lostTime = 0
@@ -223,9 +242,11 @@ extension Ranger.State {
 
   fileprivate mutating func locate(at time: Int64) {
     // One or two packets of a new beacon are little evidence.
-    let start = firstReceived ?? MonotonicTime(nanoseconds: time)
-    let isNew = MonotonicTime(nanoseconds: time).nanoseconds(since: start) < Self.newNanoseconds
-    if zones.proximity == .unknown, filter.measurements < Self.newPackets, isNew { return }
+    if zones.proximity == .unknown, filter.measurements < Self.newPackets {
+      let start = firstReceived ?? MonotonicTime(nanoseconds: time)
+      let age = MonotonicTime(nanoseconds: time).nanoseconds(since: start)
+      if age < Self.newNanoseconds { return }
+    }
     zones.update(mean: filter.mean, at: time, thresholds: thresholds)
   }
 }

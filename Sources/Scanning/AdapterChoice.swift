@@ -43,13 +43,17 @@ package struct AdapterChoice: Sendable {
   package init(maximumBeacons: Int = 32768) { table = BeaconTable(capacity: maximumBeacons) }
 
   /// The number of remembered beacons; zero while there is only one adapter.
-  package var beaconCount: Int { table.entries.count }
+  package var beaconCount: Int { table.count }
 
   /// Receives a sighting, in the order of time, and returns its use.
   @inlinable @inline(__always)
   package mutating func receive(_ sighting: Sighting) -> Verdict {
-    only == .one(sighting.adapter) ? .followed : choose(sighting)
+    isOnly(sighting.adapter) ? .followed : choose(sighting)
   }
+
+  /// Returns whether an adapter is the only one that was used so far, whose sightings all count.
+  @inlinable @inline(__always)
+  package func isOnly(_ adapter: UInt16) -> Bool { only == .one(adapter) }
 
   @usableFromInline
   mutating func choose(_ sighting: Sighting) -> Verdict {

@@ -142,7 +142,16 @@ struct BeaconEngine {
     let isPinned = !pins.isEmpty
     let findsSides = ranges && sides != nil
     var count = 0
-    for sighting in sightings {
+    if ranges, !monitors, !isPinned, !findsSides, ranged.isOpen {
+      count = range(sightings.span)
+      if !ranger.identities.findings.isEmpty {
+        appendFindings()
+        let last = sightings[sightings.startIndex + count - 1].time
+        now = max(now ?? last, last)
+        return count
+      }
+    }
+    for sighting in sightings.dropFirst(count) {
       if ranges, let due = schedule.due, due <= sighting.time {
         guard advance(to: sighting.time) else { return count }
       }
@@ -165,6 +174,21 @@ struct BeaconEngine {
     }
     if let last = sightings.last { now = max(now ?? last.time, last.time) }
     return count
+  }
+
+  /// Ranges the first sightings of a batch, which the only adapter received before the next report
+  /// is due. Returns their number, up to one that gives a finding.
+  private mutating func range(_ sightings: Span<Sighting>) -> Int {
+    let due = schedule.due ?? .end
+    var count = 0
+    while count < sightings.count, sightings[count].time < due,
+      adapters.isOnly(sightings[count].adapter)
+    {
+      count += 1
+    }
+    guard count > 0 else { return 0 }
+    schedule.receive()
+    return ranger.receive(sightings.extracting(first: count))
   }
 
   @inline(__always)
