@@ -133,12 +133,12 @@ public struct Ranger: Sendable {
   /// - Returns: The beacons, closest first, unknown last. One that was not received lately is
   ///   unknown, and later left out.
   public mutating func report(at time: MonotonicTime) -> [RangedBeacon] {
-    let before = table.entries.count
+    let before = table.count
     table.removeAll {
       $0.state.firstReceived == nil
         && time.seconds(since: $0.lastReceived) > Self.forgottenSeconds
     }
-    forgotten += before - table.entries.count
+    forgotten += before - table.count
     var beacons: [RangedBeacon] = []
     var found: [IdentityFinding] = []
     table.updateAll { [configuration] entry in
@@ -147,7 +147,9 @@ public struct Ranger: Sendable {
       beacons.append(beacon)
     }
     for finding in found { identities.add(finding) }
-    return beacons.sorted(by: RangedBeacon.isCloser)
+    // Beacons are large: moving each once takes a fifth of the time of sorting them.
+    return beacons.indices.sorted { RangedBeacon.isCloser(beacons[$0], beacons[$1]) }
+      .map { beacons[$0] }
   }
 
   /// Reports one beacon, or `nil` if it is not in the list, and starts its next report.

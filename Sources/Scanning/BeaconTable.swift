@@ -126,14 +126,14 @@ package struct BeaconTable<State> {
 
   @inlinable
   package mutating func updateAll(_ update: (inout Entry) -> Void) {
-    if !isOrdered { keep(entries) }
+    if !isOrdered { arrange { _ in true } }
     for place in storage.indices { update(&storage[place]) }
   }
 
   @inlinable
   package mutating func removeAll(where isGone: (Entry) -> Bool) {
     if isOrdered, !storage.contains(where: isGone) { return }
-    keep(entries.filter { !isGone($0) })
+    arrange { !isGone($0) }
   }
 
   /// The places in the order of arrival.
@@ -142,16 +142,27 @@ package struct BeaconTable<State> {
     storage.indices.filter { arrivals[$0] >= 0 }.sorted { arrivals[$0] < arrivals[$1] }
   }
 
-  /// Replaces all entries, in this order.
+  /// Puts the entries in the order of arrival, and removes some, without a copy of the table.
   @inlinable
-  mutating func keep(_ entries: [Entry]) {
-    storage = entries
-    arrivals = Array(0..<entries.count)
-    lastArrival = entries.count
+  mutating func arrange(keeping isKept: (Entry) -> Bool) {
+    if !isOrdered {
+      var sources = order
+      for place in sources.indices {
+        // An entry that made way is where the one in its place came from.
+        var source = sources[place]
+        while source < place { source = sources[source] }
+        storage.swapAt(place, source)
+        sources[place] = source
+      }
+      storage.removeLast(storage.count - sources.count)
+    }
+    storage.removeAll { !isKept($0) }
+    arrivals = Array(storage.indices)
+    lastArrival = storage.count
     vacant = []
     isOrdered = true
     places.removeAll()
-    for place in entries.indices { places.add(entries[place].beacon, at: Int32(place)) }
+    for place in storage.indices { places.add(storage[place].beacon, at: Int32(place)) }
   }
 
   @inlinable @inline(never)

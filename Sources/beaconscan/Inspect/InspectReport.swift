@@ -60,7 +60,7 @@ struct InspectReport {
     if table.evictions > 0 {
       try output.write(
         sentence:
-          "only the last \(table.entries.count) beacons are kept; \(table.evictions) made room")
+          "only the last \(table.count) beacons are kept; \(table.evictions) made room")
     }
     for refusal in Refusal.allCases where counts[refusal] > 0 {
       try output.write(sentence: "refused: \(refusal.explanation(of: counts[refusal]))")
