@@ -84,5 +84,13 @@ extension Proximity {
   package static let allNames = [Proximity.immediate, .near, .far, .unknown].map(\.name)
 
   /// The name in JSON and in texts for people.
-  package var name: String { "\(self)" }
+  package var name: String {
+    // A description of the case takes longer than the rest of a line.
+    switch self {
+    case .unknown: "unknown"
+    case .immediate: "immediate"
+    case .near: "near"
+    case .far: "far"
+    }
+  }
 }
