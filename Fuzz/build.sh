@@ -52,10 +52,6 @@ build_entries() {
       < <(find "$build/release/$module.build" -name '*.o')
   done
 
-  # Where libdbus's headers lie.
-  local headers=()
-  for flag in $(pkg-config --cflags dbus-1); do headers+=(-Xcc "$flag"); done
-
   for entry in "$@"; do
     if [[ ! -f "Fuzz/entries/$entry.swift" ]]; then
       echo "There is no entry '$entry'; there are: ${all_entries[*]}." >&2
@@ -75,9 +71,9 @@ build_entries() {
       -I "$build/release/Modules" \
       -Xcc -fmodule-map-file=Sources/CZlib/module.modulemap \
       -Xcc -fmodule-map-file=Sources/CXattr/module.modulemap \
-      -Xcc -fmodule-map-file=Sources/CDBus/module.modulemap "${headers[@]}" \
+      -Xcc -fmodule-map-file=Sources/CDBus/module.modulemap \
       -Xcc -fmodule-map-file="$build/checkouts/swift-system/Sources/CSystem/include/module.modulemap" \
       -Xcc -fmodule-map-file="$build/checkouts/swift-numerics/Sources/_NumericsShims/include/module.modulemap" \
-      Fuzz/support/*.swift "Fuzz/entries/$entry.swift" "${objects[@]}" -lz -ldbus-1 -o "$program"
+      Fuzz/support/*.swift "Fuzz/entries/$entry.swift" "${objects[@]}" -lz -o "$program"
   done
 }

@@ -38,9 +38,7 @@ missing=''
 has_header zlib.h zlib || missing="$missing zlib1g-dev"
 has_header bluetooth/hci.h bluez || missing="$missing libbluetooth-dev"
 has_header sqlite3.h sqlite3 || missing="$missing libsqlite3-dev"
-# libdbus's headers lie in folders that only pkg-config knows.
 command -v pkg-config >/dev/null 2>&1 || missing="$missing pkg-config"
-has_header dbus/dbus.h dbus-1 || missing="$missing libdbus-1-dev"
 has_header mosquitto.h libmosquitto || missing="$missing libmosquitto-dev"
 has_header curl/curl.h libcurl || missing="$missing libcurl4-openssl-dev"
 has_header openssl/hmac.h libcrypto || missing="$missing libssl-dev"
@@ -81,7 +79,7 @@ missing=${missing# }
 if [ -n "$missing" ]; then
   if ! command -v apt-get >/dev/null 2>&1; then
     fail "missing: $missing (names of Debian and Ubuntu). Install them with your system's package" \
-      "manager (libdbus-1-dev is dbus-devel on Fedora, dbus on Arch), then run this again."
+      "manager, then run this again."
   fi
   # $missing is a list of words.
   if [ "$(id -u)" = 0 ]; then

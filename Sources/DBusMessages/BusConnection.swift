@@ -36,22 +36,20 @@ import Glibc
   /// The time limit for answers in nanoseconds, which is libdbus's own.
   package static let defaultTimeout: Int64 = 25_000_000_000
 
-  private static let threads: Void = { _ = dbus_threads_init_default() }()
-
   /// Connects to a bus and takes a unique name. The timeout for the bus's answer is in nanoseconds.
   package init(
     _ address: BusAddress, limits: BusLimits = BusLimits(), timeout: Int64 = defaultTimeout
   ) throws(BusError) {
-    Self.threads
+    try DBusLibrary.check()
     // libdbus writes without SIGPIPE; the process keeps its own handling of that signal.
-    dbus_connection_set_change_sigpipe(0)
+    dbus.connection_set_change_sigpipe(0)
     let text = address.text
     guard !text.utf8.contains(0) else { throw .invalid(reason: "an address with a zero byte") }
     var error = unsafe DBusError()
-    unsafe dbus_error_init(&error)
-    defer { unsafe dbus_error_free(&error) }
+    unsafe dbus.error_init(&error)
+    defer { unsafe dbus.error_free(&error) }
     // libdbus copies the address; the error's texts are copied at once.
-    guard let handle = unsafe dbus_connection_open_private(text, &error) else {
+    guard let handle = unsafe dbus.connection_open_private(text, &error) else {
       let name = unsafe error.name.map { unsafe String(cString: $0) } ?? ""
       let reason = unsafe error.message.map { unsafe String(cString: $0) } ?? "no reason is known"
       switch name {
@@ -62,11 +60,11 @@ import Glibc
     }
     unsafe self.handle = handle
     self.limits = limits
-    unsafe dbus_connection_set_exit_on_disconnect(handle, 0)
-    unsafe dbus_connection_set_max_message_size(handle, limits.messageBytes)
-    unsafe dbus_connection_set_max_received_size(handle, limits.messageBytes)
+    unsafe dbus.connection_set_exit_on_disconnect(handle, 0)
+    unsafe dbus.connection_set_max_message_size(handle, limits.messageBytes)
+    unsafe dbus.connection_set_max_received_size(handle, limits.messageBytes)
     var descriptor: Int32 = -1
-    guard unsafe dbus_connection_get_unix_fd(handle, &descriptor) != 0 else {
+    guard unsafe dbus.connection_get_unix_fd(handle, &descriptor) != 0 else {
       self.descriptor = -1
       throw .unavailable(address: text, reason: "its transport has no socket")
     }
@@ -88,22 +86,22 @@ import Glibc
 
   deinit {
     close()
-    unsafe dbus_connection_unref(handle)
+    unsafe dbus.connection_unref(handle)
   }
 
   /// Ends the connection. Unsent messages are sent if the bus reads them now, and otherwise lost.
   package func close() {
     guard !isClosed else { return }
     isClosed = true
-    if unsafe dbus_connection_get_is_connected(handle) != 0 {
+    if unsafe dbus.connection_get_is_connected(handle) != 0 {
       transfer()
     }
-    unsafe dbus_connection_close(handle)
+    unsafe dbus.connection_close(handle)
   }
 
   /// Whether the connection has not ended, as far as this is known without reading.
   package var isConnected: Bool {
-    unsafe !isClosed && dbus_connection_get_is_connected(handle) != 0
+    unsafe !isClosed && dbus.connection_get_is_connected(handle) != 0
   }
 }
 
@@ -126,7 +124,7 @@ extension BusConnection {
     return try unsafe wire.send(on: handle)
   }
 
-  private var unsentBytes: Int { unsafe dbus_connection_get_outgoing_size(handle) }
+  private var unsentBytes: Int { unsafe dbus.connection_get_outgoing_size(handle) }
 
   /// Sends a call and returns the values of its reply. ``receive(waitingAtMost:orUntil:)`` returns
   /// the messages that come meanwhile, and a reply after the timeout (in nanoseconds).
@@ -225,7 +223,7 @@ extension BusConnection {
   /// Reads without waiting, and returns the next message, or `nil`.
   private func next() -> WireMessage? {
     while !isClosed {
-      if let message = unsafe dbus_connection_pop_message(handle) {
+      if let message = unsafe dbus.connection_pop_message(handle) {
         return unsafe WireMessage(taking: message)
       }
       // libdbus closes the socket of a connection that has ended.
@@ -235,19 +233,19 @@ extension BusConnection {
     return nil
   }
 
-  private func transfer() { unsafe dbus_connection_read_write(handle, 0) }
+  private func transfer() { _ = unsafe dbus.connection_read_write(handle, 0) }
 
   /// Waits until the socket is readable, or writable if there is unsent data, and transfers data.
   /// Returns whether time is left and the other descriptor is not readable.
   private func wait(until deadline: MonotonicTime, or wakeUp: Int32?) -> Bool {
     let rest = max(0, deadline.nanoseconds(since: .now))
     let milliseconds = Int32(clamping: (rest + 999_999) / 1_000_000)
-    guard unsafe dbus_connection_get_is_authenticated(handle) != 0 else {
+    guard unsafe dbus.connection_get_is_authenticated(handle) != 0 else {
       // Before authentication, only libdbus knows whether to read or to write.
-      unsafe dbus_connection_read_write(handle, milliseconds)
+      _ = unsafe dbus.connection_read_write(handle, milliseconds)
       return rest > 0
     }
-    let writes = unsafe dbus_connection_has_messages_to_send(handle) != 0
+    let writes = unsafe dbus.connection_has_messages_to_send(handle) != 0
     let ready = poll(milliseconds, or: wakeUp, writes: writes)
     // If a signal ends a wait early, the caller waits for the rest.
     if ready.socket != 0 { transfer() }

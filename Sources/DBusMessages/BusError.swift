@@ -9,7 +9,7 @@ package enum BusError: Error, Hashable, Sendable {
   case timedOut(member: String)
   /// A call was answered with an error.
   case failed(name: String, message: String)
-  /// A value that a message cannot hold, an unreadable message, or an invalid address.
+  /// A value that a message cannot hold, an unreadable message, an invalid address, or no libdbus.
   case invalid(reason: String)
   /// The bus does not read: this number of bytes is unsent.
   case congested(bytes: Int)

@@ -3,12 +3,13 @@ import CDBus
 extension BusMessage {
   /// Throws ``BusError/invalid(reason:)`` if D-Bus does not permit the message.
   func check() throws(BusError) {
-    try unsafe Self.check(sender, "bus name", dbus_validate_bus_name)
-    try unsafe Self.check(destination, "bus name", dbus_validate_bus_name)
-    try unsafe Self.check(path, "object path", dbus_validate_path)
-    try unsafe Self.check(interface, "interface", dbus_validate_interface)
-    try unsafe Self.check(member, "member", dbus_validate_member)
-    try unsafe Self.check(errorName, "error name", dbus_validate_error_name)
+    try DBusLibrary.check()
+    try unsafe Self.check(sender, "bus name", dbus.validate_bus_name!)
+    try unsafe Self.check(destination, "bus name", dbus.validate_bus_name!)
+    try unsafe Self.check(path, "object path", dbus.validate_path!)
+    try unsafe Self.check(interface, "interface", dbus.validate_interface!)
+    try unsafe Self.check(member, "member", dbus.validate_member!)
+    try unsafe Self.check(errorName, "error name", dbus.validate_error_name!)
     guard interface != "org.freedesktop.DBus.Local", path != "/org/freedesktop/DBus/Local" else {
       throw .invalid(reason: "the interface and the path of a connection's own messages")
     }
@@ -28,7 +29,7 @@ extension BusMessage {
 
   fileprivate static func check(
     _ text: String?, _ what: String,
-    _ isValid: (UnsafePointer<CChar>?, UnsafeMutablePointer<DBusError>?) -> dbus_bool_t
+    _ isValid: (UnsafePointer<CChar>?, UnsafeMutablePointer<DBusError>?) -> UInt32
   ) throws(BusError) {
     guard let text else { return }
     // The text outlives the call, which does not keep it.
@@ -49,12 +50,12 @@ extension BusValue {
     switch self {
     case .string(let text):
       budget -= text.utf8.count
-      guard !text.utf8.contains(0), unsafe dbus_validate_utf8(text, nil) != 0 else {
+      guard !text.utf8.contains(0), unsafe dbus.validate_utf8(text, nil) != 0 else {
         throw .invalid(reason: "a string that holds a zero byte")
       }
     case .objectPath(let text):
       budget -= text.utf8.count
-      try unsafe BusMessage.check(text, "object path", dbus_validate_path)
+      try unsafe BusMessage.check(text, "object path", dbus.validate_path!)
     case .signature(let text): try Self.check(signature: text)
     case .fileDescriptor: throw .invalid(reason: "file descriptors are not sent")
     case .bytes(let bytes): budget -= bytes.count
@@ -90,7 +91,7 @@ extension BusValue {
     // The text outlives the calls, which do not keep it.
     let isValid =
       unsafe isSingle
-      ? dbus_signature_validate_single(signature, nil) : dbus_signature_validate(signature, nil)
+      ? dbus.signature_validate_single(signature, nil) : dbus.signature_validate(signature, nil)
     guard !signature.utf8.contains(0), isValid != 0 else {
       throw .invalid(reason: "'\(signature)' is no valid signature")
     }

@@ -7,28 +7,28 @@ import CDBus
 
   init(taking handle: OpaquePointer) { unsafe self.handle = handle }
 
-  deinit { unsafe dbus_message_unref(handle) }
+  deinit { unsafe dbus.message_unref(handle) }
 
   /// The maximum depth of nested values, which libdbus also requires of received messages.
   static let maximumDepth = 64
 
   var answeredSerial: UInt32? {
-    let type = unsafe dbus_message_get_type(handle)
+    let type = unsafe dbus.message_get_type(handle)
     guard type == BusMessage.Kind.reply.rawValue || type == BusMessage.Kind.error.rawValue else {
       return nil
     }
-    return unsafe dbus_message_get_reply_serial(handle)
+    return unsafe dbus.message_get_reply_serial(handle)
   }
 
   /// Whether libdbus itself made this message at the connection's end. A peer cannot send one.
   var isDisconnection: Bool {
-    unsafe dbus_message_is_signal(handle, "org.freedesktop.DBus.Local", "Disconnected") != 0
+    unsafe dbus.message_is_signal(handle, "org.freedesktop.DBus.Local", "Disconnected") != 0
   }
 
   func send(on connection: OpaquePointer) throws(BusError) -> UInt32 {
     var serial: UInt32 = 0
     // The connection outlives the call, and holds its own reference to the message.
-    guard unsafe dbus_connection_send(connection, handle, &serial) != 0 else { throw .noMemory }
+    guard unsafe dbus.connection_send(connection, handle, &serial) != 0 else { throw .noMemory }
     return serial
   }
 }
@@ -41,13 +41,14 @@ extension BusError {
 
 extension WireMessage {
   static func parse(_ bytes: [UInt8]) throws(BusError) -> WireMessage {
+    try DBusLibrary.check()
     guard let count = Int32(exactly: bytes.count) else { throw .invalid(reason: "a long message") }
     var error = unsafe DBusError()
-    unsafe dbus_error_init(&error)
-    defer { unsafe dbus_error_free(&error) }
+    unsafe dbus.error_init(&error)
+    defer { unsafe dbus.error_free(&error) }
     // libdbus copies the bytes.
     let handle = unsafe bytes.withUnsafeBytes { buffer in
-      unsafe dbus_message_demarshal(
+      unsafe dbus.message_demarshal(
         buffer.baseAddress?.assumingMemoryBound(to: CChar.self), count, &error)
     }
     guard let handle = unsafe handle else {
@@ -58,28 +59,28 @@ extension WireMessage {
 
   /// Decodes the message. The budget, in bytes, is lowered by the memory of its values.
   func decoded(_ budget: inout Int) throws(BusError) -> BusMessage {
-    let type = unsafe dbus_message_get_type(handle)
+    let type = unsafe dbus.message_get_type(handle)
     guard let kind = BusMessage.Kind(rawValue: type) else {
       throw .invalid(reason: "a message of the unknown type \(type)")
     }
     var message = BusMessage(kind)
-    unsafe message.sender = Self.text(dbus_message_get_sender(handle))
-    unsafe message.destination = Self.text(dbus_message_get_destination(handle))
-    unsafe message.path = Self.text(dbus_message_get_path(handle))
-    unsafe message.interface = Self.text(dbus_message_get_interface(handle))
-    unsafe message.member = Self.text(dbus_message_get_member(handle))
-    unsafe message.errorName = Self.text(dbus_message_get_error_name(handle))
-    message.serial = unsafe dbus_message_get_serial(handle)
-    message.replySerial = unsafe dbus_message_get_reply_serial(handle)
-    message.expectsReply = unsafe kind == .call && dbus_message_get_no_reply(handle) == 0
-    message.startsService = unsafe dbus_message_get_auto_start(handle) != 0
+    unsafe message.sender = Self.text(dbus.message_get_sender(handle))
+    unsafe message.destination = Self.text(dbus.message_get_destination(handle))
+    unsafe message.path = Self.text(dbus.message_get_path(handle))
+    unsafe message.interface = Self.text(dbus.message_get_interface(handle))
+    unsafe message.member = Self.text(dbus.message_get_member(handle))
+    unsafe message.errorName = Self.text(dbus.message_get_error_name(handle))
+    message.serial = unsafe dbus.message_get_serial(handle)
+    message.replySerial = unsafe dbus.message_get_reply_serial(handle)
+    message.expectsReply = unsafe kind == .call && dbus.message_get_no_reply(handle) == 0
+    message.startsService = unsafe dbus.message_get_auto_start(handle) != 0
     let names = [
       message.sender, message.destination, message.path, message.interface, message.member,
       message.errorName,
     ]
     budget -= names.reduce(512) { $0 + ($1?.utf8.count ?? 0) }
     var iterator = unsafe DBusMessageIter()
-    if unsafe dbus_message_iter_init(handle, &iterator) != 0 {
+    if unsafe dbus.message_iter_init(handle, &iterator) != 0 {
       message.body = try unsafe Self.values(&iterator, depth: 0, &budget)
     }
     return message
@@ -89,9 +90,9 @@ extension WireMessage {
     _ iterator: inout DBusMessageIter, depth: Int, _ budget: inout Int
   ) throws(BusError) -> [BusValue] {
     var values: [BusValue] = []
-    while unsafe dbus_message_iter_get_arg_type(&iterator) != 0 {
+    while unsafe dbus.message_iter_get_arg_type(&iterator) != 0 {
       values.append(try unsafe value(&iterator, depth: depth, &budget))
-      unsafe dbus_message_iter_next(&iterator)
+      _ = unsafe dbus.message_iter_next(&iterator)
     }
     return values
   }
@@ -101,7 +102,7 @@ extension WireMessage {
   ) throws(BusError) -> BusValue {
     budget -= BusValue.plainSize
     guard budget >= 0 else { throw .invalid(reason: "a message with too many values") }
-    let type = unsafe UInt8(truncatingIfNeeded: dbus_message_iter_get_arg_type(&iterator))
+    let type = unsafe UInt8(truncatingIfNeeded: dbus.message_iter_get_arg_type(&iterator))
     switch type {
     case UInt8(ascii: "y"): return .byte(unsafe basic(&iterator, 0))
     case UInt8(ascii: "b"): return .boolean(unsafe basic(&iterator, 0 as UInt32) != 0)
@@ -122,7 +123,7 @@ extension WireMessage {
     guard depth < maximumDepth else { throw .invalid(reason: "values that are too deep") }
     budget -= BusValue.containerSize - BusValue.plainSize
     var inner = unsafe DBusMessageIter()
-    unsafe dbus_message_iter_recurse(&iterator, &inner)
+    unsafe dbus.message_iter_recurse(&iterator, &inner)
     switch type {
     case UInt8(ascii: "a"): break
     case UInt8(ascii: "v"):
@@ -132,18 +133,18 @@ extension WireMessage {
     default: throw .invalid(reason: "a value of the unknown type \(type)")
     }
 
-    let element = unsafe dbus_message_iter_get_element_type(&iterator)
+    let element = unsafe dbus.message_iter_get_element_type(&iterator)
     if element == UInt8(ascii: "y") {
       var start: UnsafePointer<UInt8>?
       var count: Int32 = 0
       // The bytes live as long as the message, and are copied at once.
-      unsafe dbus_message_iter_get_fixed_array(&inner, &start, &count)
+      unsafe dbus.message_iter_get_fixed_array(&inner, &start, &count)
       let bytes = unsafe Array(UnsafeBufferPointer(start: start, count: Int(count)))
       budget -= bytes.count
       return .bytes(bytes)
     }
-    let signature = unsafe dbus_message_iter_get_signature(&iterator)
-    defer { unsafe dbus_free(signature) }
+    let signature = unsafe dbus.message_iter_get_signature(&iterator)
+    defer { unsafe dbus.free(signature) }
     let elementType = (unsafe text(signature) ?? "").dropFirst()
     budget -= elementType.utf8.count
     guard element == UInt8(ascii: "e") else {
@@ -151,13 +152,13 @@ extension WireMessage {
         element: String(elementType), try unsafe values(&inner, depth: depth + 1, &budget))
     }
     var entries: [BusValue.Entry] = []
-    while unsafe dbus_message_iter_get_arg_type(&inner) != 0 {
+    while unsafe dbus.message_iter_get_arg_type(&inner) != 0 {
       var entry = unsafe DBusMessageIter()
-      unsafe dbus_message_iter_recurse(&inner, &entry)
+      unsafe dbus.message_iter_recurse(&inner, &entry)
       let key = try unsafe value(&entry, depth: depth + 2, &budget)
-      unsafe dbus_message_iter_next(&entry)
+      _ = unsafe dbus.message_iter_next(&entry)
       entries.append(BusValue.Entry(key, try unsafe value(&entry, depth: depth + 2, &budget)))
-      unsafe dbus_message_iter_next(&inner)
+      _ = unsafe dbus.message_iter_next(&inner)
     }
     // "{", one basic type, the value's, "}"
     let types = elementType.dropFirst().dropLast()
@@ -169,14 +170,14 @@ extension WireMessage {
     _ iterator: inout DBusMessageIter, _ initial: Value
   ) -> Value {
     var value = initial
-    unsafe dbus_message_iter_get_basic(&iterator, &value)
+    unsafe dbus.message_iter_get_basic(&iterator, &value)
     return value
   }
 
   private static func string(_ iterator: inout DBusMessageIter, _ budget: inout Int) -> String {
     // The text lives as long as the message, and is copied at once.
     var start: UnsafePointer<CChar>?
-    unsafe dbus_message_iter_get_basic(&iterator, &start)
+    unsafe dbus.message_iter_get_basic(&iterator, &start)
     let string = unsafe text(start) ?? ""
     budget -= string.utf8.count
     return string
@@ -194,23 +195,23 @@ extension WireMessage {
   /// Creates a message; throws ``BusError/invalid(reason:)`` if D-Bus does not permit it.
   static func make(_ message: BusMessage) throws(BusError) -> WireMessage {
     try message.check()
-    guard let handle = unsafe dbus_message_new(message.kind.rawValue) else { throw .noMemory }
+    guard let handle = dbus.message_new(message.kind.rawValue) else { throw .noMemory }
     let wire = unsafe WireMessage(taking: handle)
     // libdbus copies the texts.
     let isSet =
-      unsafe dbus_message_set_sender(handle, message.sender) != 0
-      && dbus_message_set_destination(handle, message.destination) != 0
-      && dbus_message_set_path(handle, message.path) != 0
-      && dbus_message_set_interface(handle, message.interface) != 0
-      && dbus_message_set_member(handle, message.member) != 0
-      && dbus_message_set_error_name(handle, message.errorName) != 0
+      unsafe dbus.message_set_sender(handle, message.sender) != 0
+      && dbus.message_set_destination(handle, message.destination) != 0
+      && dbus.message_set_path(handle, message.path) != 0
+      && dbus.message_set_interface(handle, message.interface) != 0
+      && dbus.message_set_member(handle, message.member) != 0
+      && dbus.message_set_error_name(handle, message.errorName) != 0
       && (message.replySerial == 0
-        || dbus_message_set_reply_serial(handle, message.replySerial) != 0)
+        || dbus.message_set_reply_serial(handle, message.replySerial) != 0)
     guard isSet else { throw .noMemory }
-    unsafe dbus_message_set_no_reply(handle, message.expectsReply ? 0 : 1)
-    unsafe dbus_message_set_auto_start(handle, message.startsService ? 1 : 0)
+    unsafe dbus.message_set_no_reply(handle, message.expectsReply ? 0 : 1)
+    unsafe dbus.message_set_auto_start(handle, message.startsService ? 1 : 0)
     var iterator = unsafe DBusMessageIter()
-    unsafe dbus_message_iter_init_append(handle, &iterator)
+    unsafe dbus.message_iter_init_append(handle, &iterator)
     for value in message.body {
       guard unsafe append(value, to: &iterator) else { throw .noMemory }
     }
@@ -219,11 +220,11 @@ extension WireMessage {
 
   func bytes(serial: UInt32) throws(BusError) -> [UInt8] {
     guard serial != 0 else { throw .invalid(reason: "a message whose serial is 0") }
-    unsafe dbus_message_set_serial(handle, serial)
+    unsafe dbus.message_set_serial(handle, serial)
     var start: UnsafeMutablePointer<CChar>?
     var count: Int32 = 0
-    guard unsafe dbus_message_marshal(handle, &start, &count) != 0 else { throw .noMemory }
-    defer { unsafe dbus_free(start) }
+    guard unsafe dbus.message_marshal(handle, &start, &count) != 0 else { throw .noMemory }
+    defer { unsafe dbus.free(start) }
     // The bytes are copied before they are freed.
     return unsafe Array(UnsafeRawBufferPointer(start: start, count: Int(count)))
   }
@@ -249,7 +250,7 @@ extension WireMessage {
         // libdbus copies the bytes.
         unsafe bytes.withUnsafeBufferPointer { buffer in
           guard var start = buffer.baseAddress, !buffer.isEmpty else { return true }
-          return unsafe dbus_message_iter_append_fixed_array(
+          return unsafe dbus.message_iter_append_fixed_array(
             &inner, Int32(UInt8(ascii: "y")), &start, Int32(buffer.count)) != 0
         }
       }
@@ -280,7 +281,7 @@ extension WireMessage {
     _ value: Value, _ type: Unicode.Scalar, to iterator: inout DBusMessageIter
   ) -> Bool {
     var value = value
-    return unsafe dbus_message_iter_append_basic(&iterator, Int32(type.value), &value) != 0
+    return unsafe dbus.message_iter_append_basic(&iterator, Int32(type.value), &value) != 0
   }
 
   private static func append(
@@ -289,7 +290,7 @@ extension WireMessage {
     // libdbus copies the text.
     unsafe text.withCString { start in
       var start = unsafe start
-      return unsafe dbus_message_iter_append_basic(&iterator, Int32(type.value), &start) != 0
+      return unsafe dbus.message_iter_append_basic(&iterator, Int32(type.value), &start) != 0
     }
   }
 
@@ -300,13 +301,13 @@ extension WireMessage {
   ) -> Bool {
     var inner = unsafe DBusMessageIter()
     guard
-      unsafe dbus_message_iter_open_container(
+      unsafe dbus.message_iter_open_container(
         &iterator, Int32(type.value), contained, &inner) != 0
     else { return false }
     guard unsafe fill(&inner) else {
-      unsafe dbus_message_iter_abandon_container(&iterator, &inner)
+      unsafe dbus.message_iter_abandon_container(&iterator, &inner)
       return false
     }
-    return unsafe dbus_message_iter_close_container(&iterator, &inner) != 0
+    return unsafe dbus.message_iter_close_container(&iterator, &inner) != 0
   }
 }
