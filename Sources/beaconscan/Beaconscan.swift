@@ -51,11 +51,25 @@ struct Beaconscan: AsyncParsableCommand {
   /// Parses a command line, completed by configuration files and the environment.
   private static func parse(_ arguments: [String]) throws -> any ParsableCommand {
     let arguments = try Settings.complete(arguments)
+    let gathered = RegionList.gather(arguments)
+    if let command = parseAlone(gathered) { return command }
     do {
-      return try parseAsRoot(RegionList.gather(arguments))
+      return try parseAsRoot(gathered)
     } catch {
       throw Settings.current.culprit(in: arguments) ?? error
     }
+  }
+
+  /// Parses a subcommand without the others, whose options the parser would collect twice, in half
+  /// of the time of a start. Returns `nil` for whatever is not a valid command line of it.
+  private static func parseAlone(_ arguments: [String]) -> (any ParsableCommand)? {
+    guard let name = arguments.first,
+      let type = configuration.subcommands.first(where: { $0._commandName == name }),
+      type.configuration.subcommands.isEmpty,
+      let command = try? type.parseAsRoot(Array(arguments.dropFirst())),
+      Swift.type(of: command) == type
+    else { return nil }
+    return command
   }
 
   static func main() async {
