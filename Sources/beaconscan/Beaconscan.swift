@@ -5,8 +5,12 @@ import LocationSources
 
 @main
 struct Beaconscan: AsyncParsableCommand {
+  /// The command's name, which each subcommand names too: then the parser does not look for a
+  /// request for a completion script, which takes a millisecond.
+  static let name = "beaconscan"
+
   static let configuration = CommandConfiguration(
-    commandName: "beaconscan",
+    commandName: name,
     abstract:
       "Receives iBeacons: which are there, how near, which come and go, and what is on air.",
     discussion: """

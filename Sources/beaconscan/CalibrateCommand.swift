@@ -9,7 +9,7 @@ import Synchronization
 
 struct CalibrateCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "calibrate",
+    commandName: "calibrate", _superCommandName: Beaconscan.name,
     abstract:
       "Measure a beacon at known places: its power at 1 m, the site's exponent, a boundary.",
     discussion: """

@@ -3,7 +3,7 @@ import Bytes
 
 struct DecodeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "decode",
+    commandName: "decode", _superCommandName: Beaconscan.name,
     abstract: "Decode one advert: its structures, the beacon in it, and what is wrong where.",
     discussion: """
       The bytes are hexadecimal, with or without spaces, colons or 0x. Their kind is recognized, \

@@ -9,7 +9,7 @@ import ServiceCore
 
 struct LocateCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "locate",
+    commandName: "locate", _superCommandName: Beaconscan.name,
     abstract: "Show where this machine is: now, or as it moves; headings and visits.",
     discussion: """
       Without other options it shows one fix and ends: the first that is accurate to 10 m, or to \

@@ -7,7 +7,7 @@ import SystemPackage
 
 struct RecordCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "record",
+    commandName: "record", _superCommandName: Beaconscan.name,
     abstract: "Save what the adapter receives, as btsnoop or pcapng.",
     discussion: """
       Every advert and LE event, every command and its answer is saved, with its time; btmon, \

@@ -14,7 +14,7 @@ import Storage
 
 struct ServeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "serve",
+    commandName: "serve", _superCommandName: Beaconscan.name,
     abstract: "Serve beacons, regions, locations and events to other programs and to a page.",
     discussion: """
       A page in a browser, http://127.0.0.1:8732/, shows what is near. Programs get the same as JSON, \
