@@ -35,9 +35,12 @@ pages=.build/plugins/GenerateManual/outputs/beaconscan
 rm -rf "$directory/man" "$directory/completions"
 mkdir -p "$directory/man" "$directory/completions"
 for page in "$pages"/*.1; do
-  # Names as `man beaconscan range` looks for them, and the statuses that beaconscan.1 lists.
+  # Names as `man beaconscan range` and `whatis` look for them, the command as it is typed in its synopsis, and the
+  # statuses that beaconscan.1 lists.
   name=$(basename "$page" .1 | tr . -)
-  sed -e :dots -e 's/^\(\.Xr beaconscan[^ .]*\)\./\1-/' -e 's/^\(\.Dt BEACONSCAN[^ .]*\)\./\1-/' -e 't dots' \
+  typed=$(sed -n '/^\.Nm "/{s/^\.Nm //p;q;}' "$page")
+  sed -e "s/^\.Nm \".*/.Nm $name/" -e "s/^\.Nm$/.Nm $typed/" \
+    -e :dots -e 's/^\(\.Xr beaconscan[^ .]*\)\./\1-/' -e 's/^\(\.Dt BEACONSCAN[^ .]*\)\./\1-/' -e 't dots' \
     -e 's/^\.Ex -std$/0 where all is done, else a status that beaconscan(1) lists./' \
     -e 's/[[:space:]]*$//' -e 's/^$/.Pp/' "$page" >"$directory/man/$name.1"
   # What the command's help does not have: its files and its environment.
@@ -47,7 +50,8 @@ for page in "$pages"/*.1; do
     e cat Packaging/manual/$sections.mdoc
   }" "$directory/man/$name.1"
 done
-"$beaconscan" --generate-completion-script bash >"$directory/completions/beaconscan.bash"
+# It is read, and not run.
+"$beaconscan" --generate-completion-script bash | sed '1{/^#!/d}' >"$directory/completions/beaconscan.bash"
 "$beaconscan" --generate-completion-script zsh >"$directory/completions/_beaconscan"
 "$beaconscan" --generate-completion-script fish >"$directory/completions/beaconscan.fish"
 
