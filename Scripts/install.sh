@@ -31,13 +31,17 @@ cd "$root"
 # The library, its header and what pkg-config reports of it.
 install_library() {
   version=$(sed -n 's/^package let release = "\(.*\)"$/\1/p' Sources/Frontends/Release.swift)
-  lib=$tree$prefix/lib
+  # Debian has the libraries of each architecture in a folder of their own.
+  directory=$prefix/lib
+  [ "$prefix" != /usr ] || directory=/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null || true)
+  lib=$tree$directory
   install -D -s -m 644 "$library" "$lib/libbeaconscan.so.$version"
   ln -sf "libbeaconscan.so.$version" "$lib/libbeaconscan.so.0"
   ln -sf libbeaconscan.so.0 "$lib/libbeaconscan.so"
   install -D -m 644 Sources/EmbeddingC/beaconscan.h "$tree$prefix/include/beaconscan.h"
   mkdir -p "$lib/pkgconfig"
-  sed -e "s|@PREFIX@|$prefix|" -e "s|@VERSION@|$version|" Packaging/beaconscan.pc.in >"$lib/pkgconfig/beaconscan.pc"
+  sed -e "s|@PREFIX@|$prefix|" -e "s|@LIB@|$directory|" -e "s|@VERSION@|$version|" Packaging/beaconscan.pc.in \
+    >"$lib/pkgconfig/beaconscan.pc"
   chmod 644 "$lib/pkgconfig/beaconscan.pc"
   # The loader finds what is in its cache.
   if [ -z "$tree" ] && [ "$(id -u)" = 0 ]; then ldconfig; fi

@@ -1,9 +1,11 @@
 #!/bin/bash
-# Makes the Debian package of this machine's architecture, in .build/packages.
+# Makes the Debian packages of this machine's architecture, in .build/packages: beaconscan, libbeaconscan0 and
+# libbeaconscan-dev. Their maintainer is who makes them: DEBFULLNAME and DEBEMAIL, or the author of the last commit.
 #
-#   Scripts/package.sh            builds the command and packs it
-#   Scripts/package.sh --check    also installs it, starts it and removes it, in a new root file system of this
-#                                 system's release, by the steps of Packaging/Containerfile; as root
+#   Scripts/package.sh            builds the command and the library for C, and packs them
+#   Scripts/package.sh --check    also has lintian look at them, and installs them, starts the command and removes them in
+#                                 a new root file system of this system's release, by the steps of
+#                                 Packaging/Containerfile; as root
 set -euo pipefail
 # The examples have the characters of UTF-8.
 export LC_ALL=C.UTF-8
@@ -12,49 +14,72 @@ cd "$root"
 packages=.build/packages
 fail() { echo "package: $*" >&2; exit 1; }
 
+# pack_one PACKAGE FILE…: moves files from what was installed to a package of their own, or packs all that is left.
+pack_one() {
+  local package=$1 tree=$packages/$1 share=$packages/$1/usr/share/doc/$1 file binaries
+  shift
+  for file; do
+    mkdir -p "$(dirname "$tree/$file")"
+    mv "$packages/beaconscan/$file" "$tree/$file"
+  done
+  mkdir -p "$tree/DEBIAN" "$share"
+  install -m 644 "$packages"/debian/{copyright,changelog} "$share"
+  mv "$share/changelog" "$share/changelog.Debian"
+  install -m 644 CHANGELOG.md "$share/changelog"
+  gzip -9n "$share"/changelog*
+  (cd "$tree" && find usr -type f | sort | xargs -d '\n' md5sum >DEBIAN/md5sums)
+  # The packages of the libraries that it links, with the versions whose symbols it uses.
+  mapfile -t binaries < <(cd "$packages" && find "$package/usr" -type f \( -path '*/bin/*' -o -name '*.so.*' \))
+  (
+    cd "$packages"
+    [ ${#binaries[@]} -eq 0 ] || dpkg-shlibdeps -T"debian/$package.substvars" "${binaries[@]}"
+    dpkg-gencontrol -p"$package" -P"$package" -T"debian/$package.substvars"
+  )
+  dpkg-deb --root-owner-group -Zxz --build "$tree" "$packages" >/dev/null
+}
+
 pack() {
-  local tool version architecture tree depends
+  local tool version maintainer library
   for tool in dpkg-deb dpkg-shlibdeps; do
     command -v "$tool" >/dev/null || fail "there is no $tool; on Debian and Ubuntu: apt-get install dpkg-dev"
   done
+  maintainer=$(git log -1 --format='%an <%ae>' 2>/dev/null || true)
+  [ -z "${DEBEMAIL-}" ] || maintainer="${DEBFULLNAME:-$DEBEMAIL} <$DEBEMAIL>"
+  [ -n "$maintainer" ] || fail 'this is not a clone of the repository: say who makes the packages by DEBFULLNAME and DEBEMAIL'
   swift build -c release --static-swift-stdlib --product beaconscan
   swift build -c release --static-swift-stdlib --product beaconscan-c
   Scripts/manual.sh
   version=$(.build/release/beaconscan --version)
   Scripts/notes.sh "$version" >/dev/null
-  architecture=$(dpkg --print-architecture)
-
-  tree=$packages/tree
-  rm -rf "$packages"
-  mkdir -p "$tree/DEBIAN"
-  Scripts/install.sh --prefix /usr --root "$tree"
-  rm "$tree"/usr/share/doc/beaconscan/LICENSE
-  gzip -9n <CHANGELOG.md >"$tree/usr/share/doc/beaconscan/changelog.gz"
-  rm "$tree/usr/share/doc/beaconscan/CHANGELOG.md"
-  sed "/^@LICENSE@$/{
-    r /dev/stdin
-    d
-  }" Packaging/debian/copyright < <(sed -e 's/^$/./' -e 's/^/ /' LICENSE) \
-    >"$tree/usr/share/doc/beaconscan/copyright"
-  chmod 644 "$tree"/usr/share/doc/beaconscan/*
-
-  # The packages of the libraries that the command and the library link, with the versions whose symbols it uses.
-  mkdir -p "$packages/control/debian"
-  printf 'Source: beaconscan\n\nPackage: beaconscan\nArchitecture: any\n' >"$packages/control/debian/control"
-  depends=$(cd "$packages/control" && dpkg-shlibdeps -O "$OLDPWD/$tree/usr/bin/beaconscan" \
-    "$OLDPWD/$tree/usr/lib/libbeaconscan.so.0" |
-    sed -n 's/^shlibs:Depends=//p')
-  [ -n "$depends" ] || fail 'dpkg-shlibdeps names no library that the command needs'
-  sed -e "s/@VERSION@/$version/" -e "s/@ARCHITECTURE@/$architecture/" -e "s/@DEPENDS@/$depends/" \
-    -e "s/@SIZE@/$(du -sk --exclude=DEBIAN "$tree" | cut -f 1)/" Packaging/debian/control >"$tree/DEBIAN/control"
-  install -m 755 Packaging/debian/postinst Packaging/debian/prerm Packaging/debian/postrm "$tree/DEBIAN"
 
   # The same source gives the same bytes.
   SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || echo 0)
   export SOURCE_DATE_EPOCH
-  package=$packages/beaconscan_${version}_$architecture.deb
-  dpkg-deb --root-owner-group -Zxz --build "$tree" "$package" >/dev/null
-  echo "package: $package, $(du -k "$package" | cut -f 1) KiB; it needs $depends"
+  rm -rf "$packages"
+  mkdir -p "$packages/debian"
+  sed '/^Source:/r /dev/stdin' Packaging/debian/control <<<"Maintainer: $maintainer" >"$packages/debian/control"
+  # This revision is older than the first one of a distribution's own package.
+  printf 'beaconscan (%s-0upstream1) unstable; urgency=medium\n\n  * %s\n\n -- %s  %s\n' "$version" \
+    "beaconscan $version: changelog.gz lists what changed." "$maintainer" "$(date -ud "@$SOURCE_DATE_EPOCH" -R)" \
+    >"$packages/debian/changelog"
+  sed "/^@LICENSE@$/{
+    r /dev/stdin
+    d
+  }" Packaging/debian/copyright < <(sed -e 's/^$/./' -e 's/^/ /' LICENSE) >"$packages/debian/copyright"
+
+  Scripts/install.sh --prefix /usr --root "$packages/beaconscan"
+  rm "$packages"/beaconscan/usr/share/doc/beaconscan/{LICENSE,CHANGELOG.md}
+  library=usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)
+  install -D -m 755 -t "$packages/beaconscan/DEBIAN" Packaging/debian/p*
+  mkdir -p "$packages/libbeaconscan0/DEBIAN"
+  echo "libbeaconscan 0 libbeaconscan0 (>= $version)" >"$packages/libbeaconscan0/DEBIAN/shlibs"
+  echo 'activate-noawait ldconfig' >"$packages/libbeaconscan0/DEBIAN/triggers"
+  pack_one libbeaconscan0 "$library"/libbeaconscan.so.{0,"$version"}
+  install -D -m 644 -t "$packages/libbeaconscan-dev/usr/share/doc/libbeaconscan-dev/examples" Examples/C/*
+  pack_one libbeaconscan-dev usr/include "$library"/{libbeaconscan.so,pkgconfig}
+  find "$packages/beaconscan/usr/lib" -type d -empty -delete
+  pack_one beaconscan
+  for package in "$packages"/*.deb; do echo "package: $package, $(du -k "$package" | cut -f 1) KiB"; done
 }
 
 # A minimal system of this release, made once.
@@ -98,6 +123,8 @@ follow() {
 check() {
   local place=$1 tree=$1/root user='' entry='' shown version status unit start path
   [ "$(id -u)" = 0 ] || fail 'the check makes a root file system: run it as root'
+  command -v lintian >/dev/null || fail 'there is no lintian; apt-get install lintian'
+  lintian --allow-root --fail-on error,warning "$packages"/*.deb >&2 || fail 'lintian finds faults in the packages'
   new_root "$tree"
   follow
   run() { inside --userspec "$user" "$tree" "$entry" "$@"; }
@@ -125,6 +152,7 @@ check() {
   done < <(zcat "$tree"/usr/share/man/man1/beaconscan*.gz | grep -oE '/usr/[A-Za-z0-9/._-]*[A-Za-z0-9]' | sort -u)
   [ -z "$(inside "$tree" dpkg --verify beaconscan)" ] || fail 'files differ from those of the package'
 
+  check_library
   inside "$tree" dpkg -L beaconscan >"$place/files"
   trial
   while read -r path; do
@@ -132,6 +160,24 @@ check() {
   done <"$place/files"
   echo "package: installed $(grep -c beaconscan "$place/files") files and folders by Packaging/Containerfile, started, and" \
     "removed; doctor inside: $(grep -m 1 . "$place/doctor")"
+}
+
+# Installs the library for C, and runs a program that was built with what its packages have; removes them, so that the
+# loader does not know the library any more.
+check_library() {
+  local directory flags shown
+  directory=$tree/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)
+  cp "$packages"/libbeaconscan*.deb "$tree/tmp"
+  inside "$tree" sh -c 'apt-get update && apt-get install -y --no-install-recommends /tmp/libbeaconscan*.deb' \
+    >"$place/log" 2>&1 || { tail -n 20 "$place/log" >&2; fail 'the library for C cannot be installed'; }
+  read -r -a flags <<<"$(PKG_CONFIG_LIBDIR=$directory/pkgconfig pkg-config --cflags --libs beaconscan)"
+  cc -D_POSIX_C_SOURCE=200809L -I"$tree/usr/include" Examples/C/kiosk.c -L"$directory" \
+    -Wl,-rpath-link="$directory:$tree/lib/${directory##*/}" "${flags[@]}" -o "$tree/kiosk"
+  shown=$(inside "$tree" /kiosk 'region=screen=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0:1:100' "replay=$recording")
+  [ "$shown" = $'screen: welcome\nscreen: slides' ] || fail "a kiosk with the library for C shows: $shown"
+  inside "$tree" apt-get purge -y libbeaconscan0 >"$place/log" 2>&1 || { cat "$place/log" >&2; fail 'the library cannot be removed'; }
+  if inside "$tree" ldconfig -p | grep libbeaconscan; then fail 'the loader still knows the library'; fi
+  rm "$tree/kiosk" "$tree"/tmp/libbeaconscan*.deb
 }
 
 # Starts the services with systemd and removes the package meanwhile (Tests/Package/trial.sh); where systemd cannot be

@@ -73,6 +73,7 @@ if [ "$extra" = yes ]; then
   command -v openssl >/dev/null 2>&1 || missing="$missing openssl"
   command -v debootstrap >/dev/null 2>&1 || missing="$missing debootstrap"
   command -v dpkg-shlibdeps >/dev/null 2>&1 || missing="$missing dpkg-dev"
+  command -v lintian >/dev/null 2>&1 || missing="$missing lintian"
 fi
 missing=${missing# }
 
