@@ -39,7 +39,7 @@ for page in "$pages"/*.1; do
   # statuses that beaconscan.1 lists.
   name=$(basename "$page" .1 | tr . -)
   typed=$(sed -n '/^\.Nm "/{s/^\.Nm //p;q;}' "$page")
-  sed -e "s/^\.Nm \".*/.Nm $name/" -e "s/^\.Nm$/.Nm $typed/" \
+  sed -e "s/^\.Nm \".*/.Nm $name/" -e "s/^\.Nm$/.Nm $typed/" -e 's/^\.Nd "\(.*\)\."$/.Nd \1/' \
     -e :dots -e 's/^\(\.Xr beaconscan[^ .]*\)\./\1-/' -e 's/^\(\.Dt BEACONSCAN[^ .]*\)\./\1-/' -e 't dots' \
     -e 's/^\.Ex -std$/0 where all is done, else a status that beaconscan(1) lists./' \
     -e 's/[[:space:]]*$//' -e 's/^$/.Pp/' "$page" >"$directory/man/$name.1"
