@@ -22,7 +22,10 @@ let package = Package(
     .trait(
       name: "RawHCI",
       description: "Scan by raw HCI sockets too, which links libbluetooth: GPL-2.0-or-later."),
-    .default(enabledTraits: ["RawHCI"]),
+    .trait(
+      name: "Command",
+      description: "Build the command and its service too, which fetches SwiftNIO and Hummingbird."),
+    .default(enabledTraits: ["RawHCI", "Command"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -472,6 +475,20 @@ if Context.environment["BEACONSCAN_TRACES"] != nil {
           "Advertising", "Scanning", .product(name: "RealModule", package: "swift-numerics"),
         ],
         path: "Benchmarks/Sources/\(name)"))
+  }
+}
+
+// The package manager fetches no package that only targets under a trait that is off would use: an
+// app that uses the libraries without the trait Command fetches four.
+let packagesOfCommand: Set = [
+  "hummingbird", "swift-argument-parser", "swift-http-types", "swift-nio", "swift-nio-extras",
+]
+for target in package.targets {
+  target.dependencies = target.dependencies.map { dependency in
+    guard case .productItem(let name, let package?, _, _) = dependency,
+      packagesOfCommand.contains(package)
+    else { return dependency }
+    return .product(name: name, package: package, condition: .when(traits: ["Command"]))
   }
 }
 

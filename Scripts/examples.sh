@@ -73,6 +73,10 @@ refuse() {
 
 # The example.
 swift build --package-path "$outside/beaconscan/Examples/Kiosk" --scratch-path "$build/build"
+# An app fetches what the libraries need, and not what the command needs.
+packages=$(grep -c '"identity"' "$outside/beaconscan/Examples/Kiosk/Package.resolved")
+[ "$packages" -le 8 ] || { echo "examples: an app fetches $packages packages, and 8 are the limit" >&2; exit 1; }
+echo "examples: an app fetches $packages packages"
 cp Examples/Kiosk/Expected/visitor.txt "$state/kiosk.expected"
 kiosk=$build/build/debug/Kiosk
 run kiosk "$kiosk" "$outside/beaconscan/captures/visitor.btsnoop"

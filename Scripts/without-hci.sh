@@ -18,7 +18,7 @@ if [ -d "$debug/ModuleCache" ]; then find "$debug/ModuleCache" -name 'C*-*.pcm' 
 # What stands in the tests' place afterwards has few of them, and the command has no sockets.
 state=$(mktemp -d)
 trap 'rm -rf "$state" "$debug/beaconscan" "$debug/beaconscanPackageTests.xctest"' EXIT
-swift build --build-tests --disable-xctest --disable-default-traits
+swift build --build-tests --disable-xctest --traits Command
 [ -n "$(modules CDBus)" ] || fail "no module of libdbus was found in $debug/ModuleCache"
 [ -z "$(modules CBluetooth)" ] || fail "the headers of libbluetooth were imported: $(modules CBluetooth)"
 for file in beaconscan beaconscanPackageTests.xctest; do

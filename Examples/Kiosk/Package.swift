@@ -3,7 +3,7 @@ import PackageDescription
 
 let package = Package(
   name: "Kiosk",
-  dependencies: [.package(name: "beaconscan", path: "../..")],
+  dependencies: [.package(name: "beaconscan", path: "../..", traits: ["RawHCI"])],
   targets: [
     .executableTarget(
       name: "Kiosk",
