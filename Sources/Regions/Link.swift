@@ -16,6 +16,8 @@ struct Link: Sendable {
   var hits: UInt64 = 0
   /// The reception time since which the beacon is inside the gates; `nil` if it is not.
   var since: Int64?
+  /// The best values since the beacon was last inside.
+  private(set) var best = BestValues()
 
   /// Receives a sighting of the beacon, after the statistics have, and returns the rule by which
   /// the beacon entered or left the region, if it did.
@@ -40,7 +42,7 @@ struct Link: Sendable {
       since = nil
       return closed
     }
-    return enter(closed, at: now, rules)
+    return enter(closed, rssi, at: now, rules)
   }
 
   /// Returns whether the beacon may still enter by count, dwell or the evidence of its gates.
@@ -51,32 +53,51 @@ struct Link: Sendable {
   }
 
   private mutating func enter(
-    _ closed: RegionTransition.Rule?, at now: Int64, _ rules: RegionRules
+    _ closed: RegionTransition.Rule?, _ rssi: Int8?, at now: Int64, _ rules: RegionRules
   ) -> RegionTransition.Rule? {
     hits = hits << 1 | (closed == nil ? 1 : 0)
+    since = closed == nil ? since ?? now : nil
+    let count = count(rules)
+    let dwell = dwell(at: now)
     if let closed {
-      since = nil
       missing = closed
-      return nil
-    }
-    let began = since ?? now
-    since = began
-    let recent = hits & (UInt64.max >> UInt64(max(0, EnterCount.maximum - rules.count.last)))
-    if recent.nonzeroBitCount < rules.count.needed {
+    } else if count < rules.count.needed {
       missing = .count
-      return nil
-    }
-    if ReceptionClock.subtract(now, began) < ReceptionClock.nanoseconds(rules.dwell) {
+    } else if dwell < ReceptionClock.nanoseconds(rules.dwell) {
       missing = .dwell
-      return nil
+    } else {
+      isInside = true
+      best = BestValues()
+      return missing
     }
-    isInside = true
-    return missing
+    best.receive(
+      rssi, missing: missing, evidence: gate(of: missing).evidence, count: count,
+      dwell: Float(dwell) * 1e-9)
+    return nil
   }
 
+  /// Returns how many of the last sightings lie inside the gates.
+  func count(_ rules: RegionRules) -> Int {
+    let last = UInt64.max >> UInt64(max(0, EnterCount.maximum - rules.count.last))
+    return (hits & last).nonzeroBitCount
+  }
+
+  /// Returns the nanoseconds for which the beacon has been inside the gates.
+  func dwell(at time: Int64) -> Int64 { since.map { ReceptionClock.subtract(time, $0) } ?? 0 }
+
+  /// Returns the gate of a rule, closed and without evidence if the rule has none.
+  func gate(of rule: RegionTransition.Rule) -> GateState {
+    switch rule {
+    case .signal: signal
+    case .distance: distance
+    default: GateState()
+    }
+  }
+
+  /// Returns to the state of a beacon that was not received, except for the best values.
   mutating func forget() {
-    let levels = levels
+    let (levels, best) = (levels, best)
     self = Link(place: place, serial: serial)
-    self.levels = levels
+    (self.levels, self.best) = (levels, best)
   }
 }

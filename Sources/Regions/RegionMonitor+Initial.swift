@@ -64,17 +64,18 @@ extension RegionMonitor {
       waited = Double(ReceptionClock.subtract(time, record.began)) * 1e-9
     }
     settle(
-      place, .outside, at: time, RegionTransition.Reason(.start, exitTimeout: waited), &transitions)
+      place, .outside, at: time,
+      RegionTransition.Reason(.start, exitTimeout: waited, approach: approach(to: record)),
+      &transitions)
   }
 
   /// Returns the moment until which a beacon may prove to be inside: one known from before with
   /// time left, or one whose count, dwell or gates are undecided.
   private func undecidedUntil(_ record: RegionIndex.Record, at time: Int64) -> Int64 {
     let region = record.region
-    let constraint = region.constraint
     var until = time
-    func look(at beacon: TrackedBeacon) {
-      guard beacon.lastReceived != .min, constraint.matches(beacon.identity) else { return }
+    forEachBeacon(of: region.constraint) { beacon in
+      guard beacon.lastReceived != .min else { return }
       let gone = beacon.deadline(timeLeft(of: beacon, in: region))
       guard let link = beacon.links.first(where: { $0.serial == record.serial }) else {
         // The beacon was not received since the region was added.
@@ -87,13 +88,17 @@ extension RegionMonitor {
       let end = ReceptionClock.add(record.began, ReceptionClock.nanoseconds(longest))
       until = max(until, min(gone, next, end))
     }
+    return until
+  }
+
+  /// Calls a closure with each tracked beacon that matches a constraint.
+  func forEachBeacon(of constraint: BeaconConstraint, _ body: (TrackedBeacon) -> Void) {
     if let major = constraint.major, let minor = constraint.minor {
       let beacon = BeaconIdentity(uuid: constraint.uuid, major: major, minor: minor)
       let place = places.find(beacon) { beacons[$0].identity == beacon }
-      if place >= 0 { look(at: beacons[Int(place)]) }
+      if place >= 0 { body(beacons[Int(place)]) }
     } else {
-      for beacon in beacons { look(at: beacon) }
+      for beacon in beacons where constraint.matches(beacon.identity) { body(beacon) }
     }
-    return until
   }
 }

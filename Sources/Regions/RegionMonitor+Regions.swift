@@ -84,7 +84,7 @@ extension RegionMonitor {
   {
     guard record.holders > 0 else { return nil }
     var last: (due: Int64, beacon: TrackedBeacon, timeout: Double)?
-    for beacon in beacons where record.region.constraint.matches(beacon.identity) {
+    forEachBeacon(of: record.region.constraint) { beacon in
       for link in beacon.links where link.isInside && link.serial == record.serial {
         let timeout = exitTimeout(of: beacon, in: record.region)
         let due = beacon.deadline(timeout)

@@ -118,15 +118,20 @@ extension RegionMonitor {
     )
   }
 
-  func reason(
-    _ beacon: TrackedBeacon, _ rule: RegionTransition.Rule, exitTimeout: Double
-  ) -> RegionTransition.Reason {
-    let distance = beacon.rssi.map { rssi in
+  /// Returns the distance in meters of a beacon that is received at a signal strength in dBm.
+  func distance(of beacon: TrackedBeacon, at rssi: Int8?) -> Double? {
+    rssi.map { rssi in
       configuration.calibration(of: beacon.identity).distance(
         rssi: Double(rssi), advertisedPower: Double(beacon.measuredPower))
     }
+  }
+
+  func reason(
+    _ beacon: TrackedBeacon, _ rule: RegionTransition.Rule, exitTimeout: Double
+  ) -> RegionTransition.Reason {
     let last = RegionTransition.LastSighting(
-      time: beacon.lastTime, beacon: beacon.identity, rssi: beacon.rssi, distance: distance)
+      time: beacon.lastTime, beacon: beacon.identity, rssi: beacon.rssi,
+      distance: distance(of: beacon, at: beacon.rssi))
     let isLearned = beacon.learner.count > 0
     return RegionTransition.Reason(
       rule, lastSighting: last, samples: beacon.samples, exitTimeout: exitTimeout,

@@ -51,10 +51,13 @@ extension RegionTransition {
     public let interval: Double?
     /// The learned share of packets that are not received, from 0 to 1.
     public let loss: Double?
+    /// How near a beacon came to entering, if the rule is ``RegionTransition/Rule/start``.
+    package let approach: RegionApproach?
 
     package init(
       _ rule: Rule, lastSighting: LastSighting? = nil, samples: Int = 0,
-      exitTimeout: Double? = nil, interval: Double? = nil, loss: Double? = nil
+      exitTimeout: Double? = nil, interval: Double? = nil, loss: Double? = nil,
+      approach: RegionApproach? = nil
     ) {
       self.rule = rule
       self.lastSighting = lastSighting
@@ -62,6 +65,7 @@ extension RegionTransition {
       self.exitTimeout = exitTimeout
       self.interval = interval
       self.loss = loss
+      self.approach = approach
     }
   }
 

@@ -102,6 +102,12 @@ public struct BeaconClient: Sendable {
     host.read { $0.snapshot(of: identifier, in: client.group) }
   }
 
+  /// Returns how near the beacons of a region outside came to entering it; `nil` if none was
+  /// received.
+  package func approach(toRegion identifier: String) -> RegionApproach? {
+    host.read { $0.approach(to: identifier, in: client.group) }
+  }
+
   /// Requests the state of a region, registered or not. The answer is
   /// ``BeaconEvent/regionState(_:_:)`` or the region's next event.
   public func requestState(of region: BeaconRegion) {

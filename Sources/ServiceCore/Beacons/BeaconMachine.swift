@@ -232,6 +232,10 @@ struct BeaconMachine: Service {
       beacons: entry.state?.beacons(of: entry.region.constraint, \.since) ?? [:])
   }
 
+  func approach(to identifier: String, in group: ClientGroup) -> RegionApproach? {
+    engine.monitor.approach(to: Key(group: group, identifier: identifier).name)
+  }
+
   mutating func requestState(
     of region: BeaconRegion, in group: ClientGroup, for client: ClientIdentifier,
     isAvailable: Bool, into output: inout Output
