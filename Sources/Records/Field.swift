@@ -49,14 +49,18 @@ package struct Field<Value>: Sendable {
     self.init(key, schema, presence, isInCSV: isInCSV, column) { .number(part($0), decimals) }
   }
 
-  /// Creates a field for a nested record. In CSV, its columns take the place of the field.
+  /// Creates a field for a nested record. In CSV, its columns take the place of the field, if the
+  /// record always has it.
   package init<Part>(
-    _ key: String, _ record: RecordType<Part>, isNullable: Bool = false,
-    _ part: @escaping @Sendable (Value) -> Part?
+    _ key: String, _ record: RecordType<Part>, _ presence: FieldPresence = .always,
+    isNullable: Bool = false, _ part: @escaping @Sendable (Value) -> Part?
   ) {
-    self.init(key, isNullable ? record.schema.orNull : record.schema) {
-      part($0).map { part in .json { record.append(part, to: &$0) } } ?? .null
+    let isAlways = presence == .always
+    self.init(key, isNullable ? record.schema.orNull : record.schema, presence) {
+      part($0).map { part in .json { record.append(part, to: &$0) } }
+        ?? (isAlways ? .null : .absent)
     }
+    guard isAlways else { return }
     csv = record.fields.flatMap(\.csv).map { inner -> CSVColumn in
       (inner.name, { part($0).map(inner.value) ?? .null })
     }

@@ -208,8 +208,13 @@ extension MonitorEvent {
         Field("lastSighting", lastSighting, isNullable: true) { event in
           event.reason?.lastSighting.map { ($0, $0.time.wallClockTime(event.offset)) }
         },
-      ], learned)
+      ], learned,
+      [Field("approach", Approach.part, .sometimes) { $0.approach }])
   ) { $0 }
+
+  private var approach: Approach? {
+    reason?.approach.map { Approach(region, state, at: time, rules, $0) }
+  }
 
   private static let lastSighting = RecordType<(RegionTransition.LastSighting, WallClockTime)>(
     nil, [Field("time", .time) { $0.1 }] + Field.identity { $0.0.beacon },
@@ -245,8 +250,11 @@ extension MonitorEvent {
     case .start:
       let isSightingEnough =
         rules.signal == nil && rules.distance == nil && rules.count == .first && rules.dwell == 0
-      let what = isSightingEnough ? "not received" : "no beacon met the rules"
+      let what =
+        approach == nil && (isSightingEnough || beacon == nil)
+        ? "not received" : "no beacon met the rules"
       return "\(what) for \(seconds(reason.exitTimeout)) s"
+        + (approach.map { ": \($0.message)" } ?? "")
     case .request: return "at the start"
     }
   }

@@ -87,6 +87,12 @@ struct MonitorCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Run this on each event, by /bin/sh.", valueName: "command"))
   var exec: String?
 
+  @Flag(
+    help: ArgumentHelp(
+      "Show each region's rules, and how near its beacons came to meeting each.",
+      discussion: "Without it, only the regions that were not entered are explained, at the end."))
+  var explain = false
+
   @Option(help: ArgumentHelp("Stop after so many entries and exits.", valueName: "number"))
   var count: Int?
 
@@ -202,6 +208,11 @@ struct MonitorCommand: AsyncParsableCommand {
     } end: { _ in
       try writeStates(at: session.began)
       if let feed = session.location { try monitor.end(feed, output, to: out) }
+      let end = session.beacons.received?.to.wallClockTime(session.beacons.wallClockOffset)
+      let names = regions.all.map(\.name).filter { explain || !monitor.entered.contains($0) }
+      if let end {
+        try monitor.writer.write(names.compactMap { session.approach(to: $0, standard, at: end) })
+      }
       let summary = session.summary(of: session.beacons.beaconsMonitored)
       try monitor.writer.end(summary)
       session.reportNoMatch(summary, regions.all, output)
@@ -238,8 +249,8 @@ struct MonitorCommand: AsyncParsableCommand {
       output.format == .table && out.isTerminal && isPaced && exec == nil
       ? LiveMonitorWriter(
         output: out, regions: regions.all, circles: regions.circles, session: session,
-        location: location, line: line)
-      : EventWriter(output: out, format: output.format, line: line)
+        location: location, line: line, explaining: explain ? rules : nil)
+      : EventWriter(output: out, format: output.format, line: line, explains: explain)
     return MonitorOutput(
       writer, exec.map { EventCommands($0, isWaitedFor: !isPaced) }, MonitorEvents(rules: rules),
       count: count)

@@ -29,6 +29,7 @@ struct SchemaCommand: ParsableCommand {
           Sighting.record.schema, RegionReport.record(of: RangedBeacon.fullRecord).schema,
         ] + ZoneChange.Kind.allCases.map { ZoneChange.record(of: $0).schema }
           + MonitorEvent.schemas + [
+            Approach.record.schema,
             LocateLine.fix.schema, LocateLine.heading.schema, LocateLine.visit.schema,
             LocationHealth.record.schema, TrackSummary.record.schema, TrackReport.record.schema,
             ScannerHealth.record.schema, IdentityFinding.record.schema, CaptureStatus.record.schema,

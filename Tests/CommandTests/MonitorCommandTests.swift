@@ -17,7 +17,7 @@ import Testing
     let objects = try told.run.json()
     try #require(
       objects.map { $0["type"] as? String } == [
-        "state", "state", "enter", "state", "exit", "summary",
+        "state", "state", "enter", "state", "exit", "approach", "summary",
       ])
     let keys: Set = [
       "type", "time", "region", "state", "uuid", "major", "minor", "distance", "rssi", "beacons",
@@ -50,7 +50,71 @@ import Testing
     #expect(told.events[0].reason["interval"] is NSNull)
     #expect(told.events[1].reason["lastSighting"] is NSNull)
     #expect(told.events[2].reason["interval"] as? Double == 0.1)
-    #expect(objects[5]["sightings"] as? Int == 1113 && objects[5]["beacons"] as? Int == 1)
+    #expect(objects[6]["sightings"] as? Int == 1113 && objects[6]["beacons"] as? Int == 1)
+  }
+
+  /// A region that was not entered states the rule that failed, and by how much.
+  @Test func whyNot() throws {
+    let reasons = [
+      (["--enter-distance", "0.05"], "nearest 0.08 m; within 0.05 m is needed"),
+      (
+        ["--enter-distance", "0.2"],
+        "nearest 0.08 m, but not long enough within 0.2 m: 29 % of the evidence"
+      ),
+      (["--enter-rssi", "-30"], "strongest -37 dBm; above -30 dBm is needed"),
+      (["--dwell", "2m"], "received for at most 76.3 s; 120 s are needed"),
+      (
+        ["--boundary", "-67", "--dwell", "60s"],
+        "near enough for at most 54.1 s; 60 s are needed"
+      ),
+    ]
+    for (options, message) in reasons {
+      let arguments = ["--region", Self.kiosk] + options + Self.replay
+      let table = try Command.run(["monitor"] + arguments)
+      #expect(table.status == 0 && table.error.isEmpty)
+      #expect(
+        table.lines.last == "kiosk was not entered: \(message) (1:100, 729 sightings)",
+        "\(options)")
+      let objects = try Command.run(["monitor", "--format", "json"] + arguments).json()
+      let approach = try #require(objects.dropLast().last)
+      #expect(approach["type"] as? String == "approach")
+      #expect(approach["message"] as? String == message)
+      #expect(approach["sightings"] as? Int == 729 && approach["minor"] as? Int == 100)
+    }
+    let state = try monitor("--region", Self.kiosk, "--enter-distance", "0.05").events[0]
+    let part = try #require(state.reason["approach"] as? [String: Any])
+    #expect(part["rule"] as? String == "distance" && part["distance"] as? Double == 0.794)
+    #expect((part["needed"] as? [String: Any])?["distance"] as? Double == 0.05)
+    let csv = try Command.run(
+      ["monitor", "--region", Self.kiosk, "--enter-rssi", "-30", "--format", "csv"] + Self.replay)
+    #expect(csv.lines.count == 3 && !csv.output.contains("needed"))
+  }
+
+  @Test func explain() throws {
+    let visitor = MonitorRun.visitor
+    let arguments =
+      [
+        "--explain", "--region", Self.kiosk, "--region", "nobody=\(visitor):9",
+        "--region", "near=\(visitor):1:100,enter-distance=0.1,dwell=9",
+      ] + Self.replay
+    let table = try Command.run(["monitor"] + arguments)
+    let rules = table.lines.drop { !$0.hasPrefix("REGION") }
+    #expect(
+      rules.map { $0.split(separator: " ").joined(separator: " ") } == [
+        "REGION STATE RULE NEEDED NEAREST LATEST BEACON SIGHTINGS",
+        "kiosk outside sighting 1 – – – 0", "nobody outside sighting 1 – – – 0",
+        "near outside distance < 0.1 m 0.08 m (2 %) 10.00 m 1:100 729", "dwell 9 s 0.0 s 0.0 s",
+      ])
+    #expect(!table.output.contains("was not entered"))
+    let objects = try Command.run(["monitor", "--format", "json"] + arguments).json()
+      .filter { $0["type"] as? String == "approach" }
+    #expect(objects.map { $0["rule"] as? String } == ["sighting", "sighting", "distance"])
+    // A region that is inside at the end shows what it would leave by.
+    let inside = try Command.run(
+      ["monitor", "--duration", "30", "--boundary", "-80"] + arguments)
+    let row = try #require(inside.lines.first { $0.hasPrefix("kiosk") && $0.contains("inside") })
+    #expect(row.contains("signal") && row.contains("< -80 dBm") && row.contains("1:100"))
+    #expect(inside.output.contains("exitTimeout"))
   }
 
   @Test func csv() throws {
@@ -80,7 +144,7 @@ import Testing
     let quiet = try Command.run(
       "monitor", "--region", Self.kiosk, "--replay", Command.capture("edge.btsnoop"), "--duration",
       "20")
-    #expect(quiet.output == "no region was entered or left\n")
+    #expect(quiet.output == "kiosk was not entered: none of its beacons was received\n")
   }
 
   /// On a terminal, a paced replay is a table that is drawn over.

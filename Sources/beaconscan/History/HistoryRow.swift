@@ -83,7 +83,9 @@ struct HistoryRow: Sendable {
     case "dwell": return "received for long enough, \(signal)"
     case "signal", "distance": return "the \(rule) was on the other side for long enough, \(signal)"
     case "exitTimeout", "silence": return "not received for its exit timeout of \(limit) s"
-    case "start": return "no beacon met the rules for \(limit) s"
+    case "start":
+      let approach = reason["approach"]?["message"]?.asString.map { ": \($0)" }
+      return "no beacon met the rules for \(limit) s\(approach ?? "")"
     case "request": return "at the start"
     default: return rule
     }

@@ -9,9 +9,12 @@ final class EventWriter: ResultWriter {
   private let output: StandardOutput
   private let format: OutputFormat
   private let line: EventLine
+  /// Whether the end has the rules of every region.
+  private let explains: Bool
 
-  init(output: StandardOutput, format: OutputFormat, line: EventLine) {
+  init(output: StandardOutput, format: OutputFormat, line: EventLine, explains: Bool) {
     (self.output, self.format, self.line) = (output, format, line)
+    self.explains = explains
   }
 
   func write(_ event: MonitorEvent) throws {
@@ -24,6 +27,17 @@ final class EventWriter: ResultWriter {
       let table = output.table(line.columns)
       try output.writeHeader(table)
       try output.write(table.line(event) + "\n")
+    }
+  }
+
+  func write(_ approaches: [Approach]) throws {
+    switch format {
+    case .json: for approach in approaches { try output.writeLine(approach, Approach.record) }
+    case .csv: break
+    case .table where explains:
+      if output.hasWritten { try output.write("\n") }
+      try output.write(lines: output.table(RuleRow.columns).lines(approaches.flatMap(\.rows)))
+    case .table: try output.write(sentencesOf: approaches)
     }
   }
 
@@ -42,6 +56,24 @@ final class EventWriter: ResultWriter {
     if format == .table, summary.evictions > 0 {
       try output.write(
         "\(counted(summary.evictions, "beacon")) made room for others and counted as gone\n")
+    }
+  }
+}
+
+extension StandardOutput {
+  /// Writes a sentence for each region that was not entered although beacons of it were received,
+  /// and one for the others.
+  func write(sentencesOf approaches: [Approach]) throws {
+    let near = approaches.filter { $0.approach != nil }
+    for approach in near { try write(sentence: approach.sentence) }
+    let others = approaches.count - near.count
+    if others == 1, let other = approaches.first(where: { $0.approach == nil }) {
+      try write(sentence: other.sentence)
+    } else if others > 0 {
+      try write(
+        sentence:
+          "\(others) \(near.isEmpty ? "" : "other ")regions were not entered: none of their "
+          + "beacons was received")
     }
   }
 }

@@ -14,6 +14,9 @@ final class LiveMonitorWriter: ResultWriter {
   private let session: BeaconSession?
   private let location: LocationFeed?
   private let line: EventLine
+  private let output: StandardOutput
+  /// The rules of regions without rules of their own, if the table is that of the rules.
+  private let explained: RegionRules?
   private let zone: ClockZone
   private let hasColor: Bool
   private let screen: LiveScreen
@@ -47,9 +50,11 @@ final class LiveMonitorWriter: ResultWriter {
 
   init(
     output: StandardOutput, regions: [NamedRegion], circles: [CircularRegion] = [],
-    session: BeaconSession?, location: LocationFeed? = nil, line: EventLine
+    session: BeaconSession?, location: LocationFeed? = nil, line: EventLine,
+    explaining explained: RegionRules? = nil
   ) {
     (self.regions, self.circles, self.line) = (regions, circles, line)
+    (self.output, self.explained) = (output, explained)
     (self.session, self.location) = (session, location)
     (zone, hasColor) = (output.zone, output.hasColor)
     screen = LiveScreen(output)
@@ -73,6 +78,11 @@ final class LiveMonitorWriter: ResultWriter {
   func write(trouble: String?, at time: WallClockTime) throws {
     self.trouble = trouble
     try draw(at: time)
+  }
+
+  /// The table at the end shows the rules already.
+  func write(_ approaches: [Approach]) throws {
+    if explained == nil { try output.write(sentencesOf: approaches) }
   }
 
   private func beaconRows(at time: WallClockTime) -> [Row] {
@@ -103,6 +113,9 @@ final class LiveMonitorWriter: ResultWriter {
     let rows = beaconRows(at: time) + circleRows()
     let inside = rows.count { $0.state == .inside }
     let title = "\(zone.text(time))  inside \(inside) of \(counted(rows.count, "region"))"
+    let rules: [RuleRow]? = explained.map { standard in
+      regions.compactMap { session?.approach(to: $0.name, standard, at: time) }.flatMap(\.rows)
+    }
     let (columns, events, trouble) = (line.columns, events, trouble)
     let (zone, hints, hasColor) = (zone, screen.hints, hasColor)
     try screen.draw { size, order in
@@ -112,9 +125,11 @@ final class LiveMonitorWriter: ResultWriter {
       let shown = events.suffix(max(0, (size.rows - top.count) / 2 - 1))
       let table = Table(columns, zone, width: size.columns, hasColor: hasColor)
       let height = size.rows - top.count - (shown.isEmpty ? 0 : shown.count + 1)
-      return top
-        + Table(Self.columns, zone, width: size.columns)
+      let lines =
+        rules.map { Table(RuleRow.columns, zone, width: size.columns).lines($0, height: height) }
+        ?? Table(Self.columns, zone, width: size.columns)
         .lines(order?.sorted(rows) ?? rows, height: height)
+      return top + lines
         + (shown.isEmpty ? [] : [""] + shown.map { table.line($0) + (table.isCut ? "  …" : "") })
     }
   }

@@ -1,6 +1,7 @@
 import Frontends
 import Positioning
 import Records
+import Regions
 import Scanning
 import ServiceCore
 
@@ -9,6 +10,8 @@ final class MonitorOutput {
   let writer: any ResultWriter
   let commands: EventCommands?
   var events: MonitorEvents
+  /// The regions that were inside at some time.
+  private(set) var entered: Set<String> = []
   /// The number of entries and exits until the end.
   private var left: Int
 
@@ -22,6 +25,7 @@ final class MonitorOutput {
 
   func write(_ line: MonitorEvent) throws {
     try writer.write(line)
+    if line.state == .inside { entered.insert(line.region) }
     commands?.run(on: HookEvent(line))
     if line.kind != .state { left -= 1 }
   }

@@ -16,6 +16,9 @@ protocol ResultWriter: AnyObject {
   /// Shows the receiver's fault, or removes it for `nil`.
   func write(trouble: String?, at time: WallClockTime) throws
 
+  /// Writes how near the regions were to being entered, at the end of a run.
+  func write(_ approaches: [Approach]) throws
+
   /// Writes the end of a run with beacons.
   func end(_ summary: ScanSummary) throws
 
@@ -28,6 +31,7 @@ extension ResultWriter {
   func write(_ report: RangingReport) throws {}
   func write(_ event: MonitorEvent) throws {}
   func write(_ change: ZoneChange) throws {}
+  func write(_ approaches: [Approach]) throws {}
   func write(trouble: String?, at time: WallClockTime) throws {}
   func end(_ summary: ScanSummary) throws {}
   func end() throws {}

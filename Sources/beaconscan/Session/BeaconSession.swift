@@ -3,6 +3,7 @@ import Frontends
 import Glibc
 import Ranging
 import Records
+import Regions
 import Scanning
 import ServiceCore
 
@@ -133,6 +134,19 @@ final class BeaconSession {
 
   func summary(of beacons: (count: Int, evictions: Int)) -> ScanSummary {
     ScanSummary(counts: scanner.counts, beacons: beacons.count, evictions: beacons.evictions)
+  }
+
+  /// Returns how near a region is to being entered, or left, by its rules or else the given ones.
+  func approach(
+    to region: String, _ standard: RegionRules, at time: WallClockTime
+  ) -> Approach? {
+    guard let snapshot = client.snapshot(ofRegion: region) else { return nil }
+    let evidence = snapshot.status.state == .inside ? snapshot.status.evidence : nil
+    let now = time.monotonicTime(beacons.wallClockOffset)
+    return Approach(
+      region, snapshot.status.state, at: time, snapshot.region.rules ?? standard,
+      client.approach(toRegion: region), leaving: evidence,
+      silence: evidence?.lastSighting.map { max(0, now.seconds(since: $0.time)) })
   }
 
   /// Reports that no beacon was in the named regions, although some were received.
