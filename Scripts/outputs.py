@@ -95,8 +95,11 @@ class Checker:
             if name == "range" and key == "beacons":
                 for beacon in inner:
                     self.record("rangedBeacon", beacon)
-            elif key == "reason" and isinstance(inner, dict):
+            elif key in ("reason", "approach") and isinstance(inner, dict):
                 self.record(rule["$ref"].rsplit("/", 1)[1], inner)
+            elif (name, key) == ("beacon", "senders"):
+                for sender in inner:
+                    self.record("sender", sender)
             elif name in ("advert", "advertiser") and key == "beacons":
                 for beacon in inner:
                     kind = beacon.get("type", "")
@@ -225,7 +228,8 @@ def main():
                     "--region", "nobody=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0:9",
                     "--uuid", "0EDCE000-1111-4222-8333-444455556666", *json_format)
     for rules in (["--enter-rssi=-60"], ["--enter-distance", "1", "--exit-distance", "3"],
-                  ["--enter-count", "8/10"], ["--dwell", "10", "--exit-after", "5"]):
+                  ["--enter-count", "8/10"], ["--dwell", "10", "--exit-after", "5"],
+                  ["--enter-distance", "0.2"], ["--explain", "--dwell", "60"]):
         checker.run(command, "monitor", *rules, "--region", visitor,
                     "--replay", "captures/visitor.btsnoop", *json_format)
     checker.run(command, "monitor", "--each", "--uuid", "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0",
@@ -265,7 +269,7 @@ def main():
             for number, (uuid, major, minor) in enumerate(sorted(set().union(*checker.identities.values())))))
         for recording in recordings:
             for arguments in (["scan", "--replay", recording], ["range", "--replay", recording],
-                              ["monitor", "--region", visitor, "--replay", recording],
+                              ["monitor", "--explain", "--dwell=80", "--region", visitor, "--replay", recording],
                               ["inspect", recording]):
                 checker.run(command, *arguments, configuration=configuration)
         checker.run(command, "range", "--on-change", "--replay", "captures/visitor.btsnoop",

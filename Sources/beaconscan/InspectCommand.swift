@@ -75,13 +75,13 @@ struct InspectCommand: AsyncParsableCommand {
     }
     source.recordings.replay = captures
     guard source.isLive else {
-      try run(source.recordings.openCaptures(), list, to: out)
+      try run(source.recordings.openCaptures(), source, list, to: out)
       if let failure { throw failure }
       return
     }
     source.recordings.duration = source.recordings.duration ?? Self.liveDuration
     try await run(
-      BeaconSession(source.open(reportTap: list?.tap), showsProgress: false), list, to: out)
+      BeaconSession(source.open(reportTap: list?.tap), showsProgress: false), source, list, to: out)
   }
 
   /// Shows the contents of tracks, and returns the first fault.
@@ -109,7 +109,8 @@ struct InspectCommand: AsyncParsableCommand {
   }
 
   private func run(
-    _ scanner: ReplayScanner, _ list: AdvertiserList?, to out: StandardOutput
+    _ scanner: ReplayScanner, _ source: SourceOptions, _ list: AdvertiserList?,
+    to out: StandardOutput
   ) throws {
     if let list { scanner.tap(list.tap) }
     let progress = Progress(of: scanner, isWanted: !output.quiet)
@@ -141,12 +142,14 @@ struct InspectCommand: AsyncParsableCommand {
     try report.write(output, to: out)
     try out.flush()
     if !output.quiet, let noMatch = report.noMatch { printError(noMatch) }
+    if list == nil { source.reportOthers(scanner.counts, output) }
     scanner.remark(output)
     if let failure { throw failure }
   }
 
   func run(
-    _ session: BeaconSession, _ list: AdvertiserList?, to out: StandardOutput
+    _ session: BeaconSession, _ source: SourceOptions, _ list: AdvertiserList?,
+    to out: StandardOutput
   ) async throws {
     var census = BeaconCensus(regions: regions.all, filter: filter.filter(in: output.zone))
     let status = output.quiet ? nil : StatusLine()
@@ -176,6 +179,7 @@ struct InspectCommand: AsyncParsableCommand {
         captures: [], counts: scanner.counts, census: census, list: list, filter: filter)
       try report.write(output, to: out)
       if !output.quiet, let noMatch = report.noMatch { session.report(noMatch) }
+      if list == nil { source.reportOthers(scanner.counts, output) }
     }
   }
 }
@@ -191,6 +195,7 @@ struct BeaconCensus {
   /// Identities with several senders at once, with the time found; at most 1,024.
   private(set) var findings: [(finding: IdentityFinding, time: WallClockTime)] = []
   private var identities = IdentityWatch()
+  private var senders = SenderCensus()
 
   init(regions: [NamedRegion], filter: AdvertFilter) {
     (self.regions, self.filter) = (regions, filter)
@@ -214,7 +219,7 @@ struct BeaconCensus {
 
   /// Receives a sighting of a new beacon or from another sender.
   private mutating func receiveUnusual(_ sighting: Sighting) {
-    var former: (address: BluetoothAddress, type: AddressType)?
+    var former: BeaconSender?
     table.update(sighting.beacon, at: sighting.time) {
       BeaconStatistics(sighting)
     } update: { statistics in
@@ -222,9 +227,16 @@ struct BeaconCensus {
       _ = statistics.receive(sighting)
     }
     guard let former else { return }
-    identities.receive(sighting, after: former)
+    senders.add(former, of: sighting.beacon)
+    identities.receive(sighting, after: (former.address, former.addressType))
     for finding in identities.removeFindings() where findings.count < Self.maximumFindings {
       findings.append((finding, sighting.wallTime))
     }
+  }
+
+  func row(_ entry: BeaconTable<BeaconStatistics>.Entry) -> BeaconRow {
+    BeaconRow(
+      beacon: entry.beacon, state: entry.state,
+      senders: senders.senders(of: entry.beacon, entry.state))
   }
 }

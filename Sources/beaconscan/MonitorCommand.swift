@@ -216,6 +216,7 @@ struct MonitorCommand: AsyncParsableCommand {
       let summary = session.summary(of: session.beacons.beaconsMonitored)
       try monitor.writer.end(summary)
       session.reportNoMatch(summary, regions.all, output)
+      source.reportOthers(summary.counts, output)
     }
   }
 

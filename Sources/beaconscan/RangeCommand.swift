@@ -154,6 +154,7 @@ struct RangeCommand: AsyncParsableCommand {
       let summary = session.summary(of: session.beacons.beaconsRanged)
       try writer.end(summary)
       session.reportNoMatch(summary, regions, output)
+      source.reportOthers(summary.counts, output)
     }
   }
 }

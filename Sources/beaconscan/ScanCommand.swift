@@ -126,6 +126,7 @@ struct ScanCommand: AsyncParsableCommand {
       {
         session.report(noMatch)
       }
+      source.reportOthers(session.scanner.counts, output)
     }
   }
 }

@@ -33,7 +33,7 @@ struct SchemaCommand: ParsableCommand {
             LocateLine.fix.schema, LocateLine.heading.schema, LocateLine.visit.schema,
             LocationHealth.record.schema, TrackSummary.record.schema, TrackReport.record.schema,
             ScannerHealth.record.schema, IdentityFinding.record.schema, CaptureStatus.record.schema,
-            BeaconStatistics.record.schema, AdvertiserStatistics.record.schema,
+            BeaconRow.record.schema, AdvertiserStatistics.record.schema,
             CalibrationResult.record.schema, RegionStays.record.schema,
             HourlyPresence.record.schema,
             NamedBeacon.record.schema, SettingLine.record.schema, AdvertDescription.record.schema,

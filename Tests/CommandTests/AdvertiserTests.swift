@@ -52,7 +52,7 @@ import Testing
     #expect(csv.lines.count == list.count + 1)
     #expect(
       csv.lines.first
-        == "address,addressType,name,company,companyName,services,beacons,count,rssi,rssiMean,rssiMin,rssiMax,interval,first,last"
+        == "address,addressType,name,company,companyName,services,beacons,count,rssi,rssiMean,rssiMin,rssiMax,interval,intervalSamples,first,last"
     )
     let table = try Command.run("scan", "--all", lobby)
     #expect(table.lines.count == list.count + 1 && table.output.contains("iBeacon F7826DA6"))

@@ -79,11 +79,56 @@ import Testing
     let csv = try Command.run("inspect", Command.capture("lobby.btsnoop"), "--format", "csv")
     #expect(csv.status == 0 && csv.lines.count == 41)
     let columns = csv.lines.map { $0.split(separator: ",", omittingEmptySubsequences: false).count }
-    #expect(Set(columns) == [16])
+    #expect(Set(columns) == [18])
     let table = try Command.run("inspect", Command.capture("lobby.btsnoop"))
     #expect(table.status == 0)
     #expect(table.output.contains("2895 reports, 1636 sightings of 40 beacons"))
     #expect(table.lines.count == 43)
+  }
+
+  /// The senders of an identity that several use are listed.
+  @Test func senders() throws {
+    let run = try Command.run("inspect", Command.capture("hostile.pcapng"), "--format", "json")
+    let shared = try #require(
+      run.json().first { ($0["type"] as? String == "beacon") && ($0["major"] as? Int == 6) })
+    let senders = try #require(shared["senders"] as? [[String: Any]])
+    #expect(senders.map { $0["address"] as? String } == ["C0:BE:AC:00:00:01", "EF:69:63:6B:8F:59"])
+    #expect(senders.compactMap { $0["sightings"] as? Int } == [142, 57])
+    #expect(
+      senders.compactMap { $0["sightings"] as? Int }.reduce(0, +) == shared["sightings"] as? Int)
+    #expect(shared["intervalSamples"] as? Int == 0 && shared["interval"] is NSNull)
+  }
+
+  /// What comes from few packets is marked.
+  @Test func fewGaps() throws {
+    let scratch = try Scratch()
+    let file = try scratch.file(
+      "few", Recording.pcapng(times: [5_000_000_000, 6_000_000_000, 8_000_000_000]))
+    let table = try Command.run("inspect", file.path)
+    #expect(table.output.contains("~1.00 s") && table.output.contains("~ from fewer than 10 gaps"))
+    let json = try Command.run("inspect", file.path, "--format", "json").json()
+    let beacon = try #require(json.first { $0["type"] as? String == "beacon" })
+    #expect(beacon["intervalSamples"] as? Int == 2 && beacon["interval"] as? Double == 1)
+    let many = try Command.run("inspect", Command.capture("visitor.btsnoop"))
+    #expect(!many.output.contains("~"))
+  }
+
+  /// A recording without iBeacons leads to what it has.
+  @Test(arguments: [
+    ["inspect"], ["scan"], ["range"], ["monitor", "--uuid", MonitorRun.visitor],
+  ])
+  func withoutBeacons(command: [String]) throws {
+    let scratch = try Scratch()
+    let file = try scratch.file(
+      "none", Recording.pcapng(times: [5_000_000_000, 6_000_000_000], company: 6))
+    let run = try Command.run(command + [file.path])
+    #expect(run.status == 0)
+    #expect(
+      run.error
+        == "beaconscan: no iBeacon, but 2 other adverts: 2 of Microsoft; list their senders "
+        + "with beaconscan scan --all\n")
+    #expect(try Command.run(command + ["--quiet", file.path]).error.isEmpty)
+    #expect(try !Command.run("scan", "--all", file.path).error.contains("no iBeacon"))
   }
 
   @Test func severalFiles() throws {

@@ -47,7 +47,8 @@ import Testing
   func othersFindTheSameImitators(arguments: [String]) throws {
     func imitated(_ arguments: [String]) throws -> [String] {
       try Command.run(arguments + ["--format", "json"]).json().compactMap { object in
-        guard let senders = object["senders"] as? [[String: Any]], !senders.isEmpty,
+        guard object["type"] as? String == "identity",
+          let senders = object["senders"] as? [[String: Any]], !senders.isEmpty,
           let minor = object["minor"] as? Int
         else { return nil }
         return "\(minor): \(senders.compactMap { $0["address"] as? String }.sorted())"

@@ -57,9 +57,9 @@ enum Recording {
     ]
   }
 
-  /// An H4 packet with the report of an iBeacon.
-  private static var packet: [UInt8] {
-    let data: [UInt8] = [0x02, 0x01, 0x06, 0x1A, 0xFF, 0x4C, 0x00, 0x02, 0x15]
+  /// An H4 packet with the report of an iBeacon, or with the same data of another company.
+  private static func packet(company: UInt8 = 0x4C) -> [UInt8] {
+    let data: [UInt8] = [0x02, 0x01, 0x06, 0x1A, 0xFF, company, 0x00, 0x02, 0x15]
     let identity = [UInt8](repeating: 0x11, count: 16) + [0, 1, 0, 2, 0xC5]
     let report: [UInt8] = [0x03, 0x01, 1, 2, 3, 4, 5, 0xC6, 30] + data + identity + [0xC0]
     return [0x04, 0x3E, UInt8(report.count + 2), 0x02, 0x01] + report
@@ -68,6 +68,7 @@ enum Recording {
   /// A btsnoop file of one iBeacon, heard at these microseconds.
   static func btsnoop(times: [Int64]) throws -> [UInt8] {
     var bytes = try head(16)
+    let packet = packet()
     for time in times {
       let length = [0, 0, 0, UInt8(packet.count)]
       let stamp = time &+ 0x00DC_DDB3_0F2F_8000
@@ -78,7 +79,8 @@ enum Recording {
   }
 
   /// A pcapng file of one iBeacon, heard at these nanoseconds.
-  static func pcapng(times: [UInt64]) -> [UInt8] {
+  static func pcapng(times: [UInt64], company: UInt8 = 0x4C) -> [UInt8] {
+    let packet = packet(company: company)
     func word(_ value: UInt32) -> [UInt8] {
       (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
     }

@@ -103,7 +103,7 @@ struct AdvertiserStatistics: Sendable {
   private(set) var rssi: Int8?
   private(set) var signal = SignalStatistics()
 
-  private var gaps = AdvertisingInterval()
+  fileprivate private(set) var gaps = AdvertisingInterval()
   private var latest: MonotonicTime?
   /// The last data, which is not read again: of adverts, and of scan responses.
   private var latestData: [UInt8] = []
@@ -118,6 +118,12 @@ struct AdvertiserStatistics: Sendable {
 
   /// The seconds between two adverts, if known. Anonymous senders count as one.
   var interval: Double? { addressType == .anonymous ? nil : gaps.period }
+
+  /// The kind of its adverts: its first kind of beacon, or else its company or service.
+  var kind: String? {
+    beacons.last?.summary.split(separator: " ").first.map(String.init) ?? company
+      ?? contents?.services.first.map { "service \($0)" }
+  }
 
   mutating func receive(_ advert: Advert) {
     count += 1
@@ -197,8 +203,9 @@ extension AdvertiserStatistics {
       Field("rssiMax", .rssi) { $0.signal.extremes?.strongest },
       Field(
         "interval", .number(0...).orNull, decimals: 3,
-        column: Column(nil, .right) { fixed($0.interval, 2, "s") }
+        column: Column(nil, .right) { $0.gaps.marked(fixed($0.interval, 2, "s")) }
       ) { $0.interval },
+      Field("intervalSamples", .count) { $0.interval == nil ? 0 : $0.gaps.samples },
       Field("first", .time) { $0.first },
       Field("last", .time, column: Column("LAST", priority: .extra, time: \.last)) { $0.last },
     ])

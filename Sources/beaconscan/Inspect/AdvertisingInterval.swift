@@ -13,6 +13,17 @@ struct AdvertisingInterval {
     return max(0, 1 - Double(gaps) * Double(learned) / Double(span))
   }
 
+  /// The number of gaps that show both.
+  var samples: Int { learned > 0 ? Int(gaps) + 1 : 0 }
+
+  /// Returns a text with a mark if both come from few gaps, and may be far off.
+  func marked(_ text: String?) -> String? {
+    text.map { samples < Self.fewSamples ? "~" + $0 : $0 }
+  }
+
+  /// The number of gaps from which on a mark is not needed.
+  static let fewSamples = 10
+
   /// In nanoseconds, like the other times.
   private var learned: Int64 = 0
   private var span: Int64 = 0

@@ -16,6 +16,9 @@ struct BeaconStatistics {
   private(set) var addressChanges = 0
 
   private var latest: MonotonicTime
+  /// The counts of sightings and of signal strengths, and the sum of these, when the latest sender
+  /// began.
+  private var before: (sightings: Int32, measured: Int32, sum: Int32) = (0, 0, 0)
 
   /// Starts with the first sighting, which must also be passed to ``receive(_:)``.
   init(_ sighting: Sighting) {
@@ -41,10 +44,29 @@ struct BeaconStatistics {
   }
 
   /// Records that a sighting's sender uses the identity now, and returns the former sender.
-  mutating func change(to sighting: Sighting) -> (address: BluetoothAddress, type: AddressType) {
-    defer { (address, addressType) = (sighting.address, sighting.addressType) }
+  mutating func change(to sighting: Sighting) -> BeaconSender {
+    defer {
+      before = counts
+      (address, addressType) = (sighting.address, sighting.addressType)
+    }
     addressChanges &+= 1
-    return (address, addressType)
+    return sender
+  }
+
+  // Differences of numbers that wrap are right.
+  private var counts: (sightings: Int32, measured: Int32, sum: Int32) {
+    (
+      Int32(truncatingIfNeeded: sightings), Int32(truncatingIfNeeded: signal.measured),
+      Int32(truncatingIfNeeded: signal.sum)
+    )
+  }
+
+  /// The latest sender, with its sightings since the one before it.
+  var sender: BeaconSender {
+    let now = counts
+    return BeaconSender(
+      address: address, addressType: addressType, sightings: Int(now.sightings &- before.sightings),
+      measured: Int(now.measured &- before.measured), sum: Int(now.sum &- before.sum))
   }
 
   /// The interval and loss, or `nil` if several senders alternate.
@@ -53,10 +75,10 @@ struct BeaconStatistics {
 
 /// The statistics of signal strengths in dBm, in constant memory.
 struct SignalStatistics: Sendable {
-  private var measured = 0
+  fileprivate private(set) var measured = 0
   private var weakest: Int8 = .max
   private var strongest: Int8 = .min
-  private var sum = 0
+  fileprivate private(set) var sum = 0
   private var squares = 0
 
   @inline(__always)

@@ -14,9 +14,9 @@ struct InspectReport {
 
   private var table: BeaconTable<BeaconStatistics> { census.table }
 
-  private var entries: [BeaconTable<BeaconStatistics>.Entry] {
+  private var rows: [BeaconRow] {
     let entries = filter.sort?.sorted(table.entries) ?? table.entries
-    return Array(entries.prefix(filter.top ?? .max))
+    return entries.prefix(filter.top ?? .max).map(census.row)
   }
 
   var noMatch: String? {
@@ -26,9 +26,23 @@ struct InspectReport {
 
   private func writeList(_ format: OutputFormat, to output: StandardOutput) throws {
     if let list { return try list.write(format, to: output) }
-    if format == .table, entries.isEmpty { return }
-    try output.write(entries, BeaconStatistics.record, format)
+    let rows = rows
+    if format == .table, rows.isEmpty { return }
+    try output.write(rows, BeaconRow.record, format)
+    guard format == .table else { return }
+    if rows.contains(where: { $0.state.interval?.marked("")?.isEmpty == false }) {
+      try output.write("~ from fewer than \(AdvertisingInterval.fewSamples) gaps\n")
+    }
+    let found = Set(census.findings.map(\.finding.beacon))
+    let shared = rows.filter { $0.senders.count > 1 && !found.contains($0.beacon) }
+    for row in shared.prefix(Self.listedIdentities) { try output.write(sentence: row.sentence) }
+    if shared.count > Self.listedIdentities {
+      try output.write(
+        "\(shared.count - Self.listedIdentities) more beacons have several senders\n")
+    }
   }
+
+  private static let listedIdentities = 20
 
   func write(_ options: OutputOptions, to output: StandardOutput) throws {
     switch options.format {
@@ -97,8 +111,22 @@ extension CaptureStatus {
     ])
 }
 
-extension BeaconStatistics {
-  static let record = RecordType<BeaconTable<BeaconStatistics>.Entry>(
+/// A beacon of the list.
+struct BeaconRow: Sendable {
+  let beacon: BeaconIdentity
+  let state: BeaconStatistics
+  let senders: [BeaconSender]
+
+  /// A sentence that lists the senders.
+  var sentence: String {
+    let list = senders.map { sender in
+      "\(sender.address) (\(counted(sender.sightings, "sighting"))"
+        + (sender.mean.map { ", \(fixed($0, 0)) dBm" } ?? "") + ")"
+    }
+    return "\(beacon.shortName) has \(senders.count) senders: \(list.joined(separator: ", "))"
+  }
+
+  static let record = RecordType<BeaconRow>(
     "beacon",
     Field.identity { $0.beacon },
     [
@@ -139,15 +167,30 @@ extension BeaconStatistics {
       },
       Field(
         "interval", .number(0...).orNull, decimals: 3,
-        column: Column(nil, .right) { fixed($0.state.interval?.period, 2, "s") }
+        column: Column(nil, .right) { row in
+          row.state.interval.flatMap { $0.marked(fixed($0.period, 2, "s")) }
+        }
       ) { $0.state.interval?.period },
       Field(
         "loss", .number(0...1).orNull, decimals: 3,
-        column: Column(nil, .right) { fixed($0.state.interval?.loss.map { $0 * 100 }, 0, "%") }
+        column: Column(nil, .right) { row in
+          row.state.interval.flatMap { $0.marked(fixed($0.loss.map { $0 * 100 }, 0, "%")) }
+        }
       ) { $0.state.interval?.loss },
+      Field("intervalSamples", .count) { $0.state.interval?.samples ?? 0 },
     ],
     Field.sender { ($0.state.address, $0.state.addressType) },
-    [Field("addressChanges", .count) { $0.state.addressChanges }])
+    [
+      Field("addressChanges", .count) { $0.state.addressChanges },
+      Field(
+        "senders", .list(of: BeaconSender.record.schema),
+        column: Column(nil, .right, priority: .detail) { "\($0.senders.count)" }
+      ) { row -> FieldValue in
+        .list(row.senders, text: row.senders.map { "\($0.address)" }.joined(separator: " ")) {
+          BeaconSender.record.append($0, to: &$1)
+        }
+      },
+    ])
 }
 
 extension Refusal {
