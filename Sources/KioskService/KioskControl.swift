@@ -1,4 +1,4 @@
-import Records
+package import Records
 package import Scanning
 
 /// The changes and counters that the HTTP server needs from the program.
@@ -7,6 +7,8 @@ package protocol KioskControl: Sendable {
   func setRegion(_ name: String, _ request: RegionRequest) async throws(RegionRefusal) -> Bool
   /// Removes a region. The hub no longer has it on return.
   func removeRegion(_ name: String) async throws(RegionRefusal)
+  /// Returns how near beacons came to entering a region outside; `nil` if it is inside or unknown.
+  func approach(to name: String) -> Approach?
   var counts: KioskCounts { get }
 }
 

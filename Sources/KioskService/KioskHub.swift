@@ -305,7 +305,13 @@ package final class KioskHub: Sendable {
   private static let regionList = RecordType<[RegionRecord]>(
     nil, [Field("regions", each: RegionRecord.record) { $0 }])
 
-  func regionJSON(_ name: String) -> [UInt8]? { region(name).map(RegionRecord.record.json) }
+  func regionJSON(_ name: String, _ approach: Approach? = nil) -> [UInt8]? {
+    region(name).map { region in
+      var region = region
+      region.approach = approach
+      return RegionRecord.record.json(region)
+    }
+  }
 
   var health: ServiceHealth {
     let (isReceiving, isNeeded) = isReceiving()

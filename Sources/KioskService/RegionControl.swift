@@ -160,6 +160,17 @@ final class RegionControl: Sendable {
     return isNew
   }
 
+  func approach(to name: String) -> Approach? {
+    for owned in [configured, added] {
+      guard let known = owned.beacons.snapshot(ofRegion: name) else { continue }
+      guard known.status.state != .inside else { return nil }
+      let rules = known.region.rules ?? configuration.withLock(\.rules)
+      return Approach(
+        name, known.status.state, at: .now, rules, owned.beacons.approach(toRegion: name))
+    }
+    return nil
+  }
+
   func remove(_ name: String) async throws(RegionRefusal) {
     try configuration.withLock { configuration throws(RegionRefusal) in
       if configured.has(name) {

@@ -190,7 +190,9 @@ struct Routes: Sendable {
     case .put: return try await put(name, request)
     case .delete: return try await remove(name)
     default:
-      guard let json = hub.regionJSON(name) else { throw Self.noRegion(name) }
+      guard let json = hub.regionJSON(name, control.approach(to: name)) else {
+        throw Self.noRegion(name)
+      }
       return .json(json)
     }
   }

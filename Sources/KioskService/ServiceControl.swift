@@ -1,4 +1,5 @@
 import BrokerLink
+package import Records
 import Scanning
 import ServiceCore
 import Webhooks
@@ -13,6 +14,8 @@ extension ServiceRun: KioskControl {
   package func removeRegion(_ name: String) async throws(RegionRefusal) {
     try await regions.remove(name)
   }
+
+  package func approach(to name: String) -> Approach? { regions.approach(to: name) }
 
   package var counts: KioskCounts {
     var counts = KioskCounts()

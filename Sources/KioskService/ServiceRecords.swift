@@ -23,6 +23,8 @@ package struct RegionRecord: Sendable {
   package var isRemovable: Bool
   /// The latest event as a JSON object, or `nil` before the first.
   package var last: [UInt8]?
+  /// How near beacons came to entering, where a single region was requested.
+  package var approach: Approach?
 
   // The optimizer of Swift 6.3 stops with an ownership error where it inlines this.
   @inline(never)
@@ -50,6 +52,7 @@ package struct RegionRecord: Sendable {
       Field("beacons", Schema.integer(0...).orNull) { $0.beacons },
       Field("isRemovable", .boolean) { $0.isRemovable },
       .latest("last", .monitorEvent) { $0.last },
+      Field("approach", Approach.part, .sometimes) { $0.approach },
     ])
 }
 

@@ -73,6 +73,27 @@ import Testing
     scene.checkStates()
   }
 
+  /// A region that was not entered has the rule that failed.
+  @Test func whyARegionWasNotEntered() throws {
+    let scene = try KioskScene(regions: [
+      BeaconRegion(identifier: "door", constraint: KioskScene.constraint(1)),
+      BeaconRegion(
+        identifier: "near", constraint: KioskScene.constraint(1),
+        rules: RegionRules(signal: SignalGate(enter: -50))),
+    ])
+    scene.scanner.add(KioskScene.frame(1), rssi: -60, every: 0.1, from: 0, to: 100)
+    scene.advance(by: 2)
+    #expect(scene.control.approach(to: "door") == nil)
+    #expect(scene.control.approach(to: "no such region") == nil)
+    let approach = try #require(scene.control.approach(to: "near"))
+    #expect(approach.message == "strongest -60 dBm; above -50 dBm is needed")
+    let json = try #require(scene.hub.regionJSON("near", approach))
+    let text = String(decoding: json, as: UTF8.self)
+    #expect(text.contains(#""approach":{"rule":"signal","uuid":"#))
+    // The list does not have it.
+    #expect(!String(decoding: scene.hub.regionsJSON, as: UTF8.self).contains("approach"))
+  }
+
   @Test func aReloadKeepsTheStatesOfRegionsThatStay() async throws {
     let region = BeaconRegion(identifier: "door", constraint: KioskScene.constraint(1))
     let scene = try KioskScene(regions: [region])

@@ -1,4 +1,5 @@
 import Logging
+import Records
 import Regions
 import Scanning
 import ServiceCore
@@ -14,6 +15,7 @@ struct RunningServer {
   private struct Control: KioskControl {
     func setRegion(_ name: String, _ request: RegionRequest) async -> Bool { true }
     func removeRegion(_ name: String) async {}
+    func approach(to name: String) -> Approach? { nil }
     var counts: KioskCounts { KioskCounts() }
   }
 
