@@ -87,6 +87,7 @@ class Page:
     def __init__(self, browser):
         self.browser = browser
         self.requests, self.complaints, self.loads, self.answers = [], [], 0, {}
+        self.trace, self.is_traced = [], False
         self.target = browser.call("Target.createTarget", url="about:blank")["targetId"]
         self.session = browser.call("Target.attachToTarget", targetId=self.target, flatten=True)["sessionId"]
         browser.pages[self.session] = self
@@ -108,6 +109,10 @@ class Page:
         elif method == "Log.entryAdded" and event["entry"]["level"] in ("error", "warning"):
             entry = event["entry"]
             self.complaints.append((entry["source"], entry["text"], entry.get("url", "")))
+        elif method == "Tracing.dataCollected":
+            self.trace.extend(event["value"])
+        elif method == "Tracing.tracingComplete":
+            self.is_traced = True
         elif method == "Page.javascriptDialogOpening":
             self.complaints.append(("dialog", event["message"], ""))
         elif method == "Fetch.requestPaused":
@@ -118,6 +123,18 @@ class Page:
                 "responseHeaders": [{"name": "Content-Type", "value": "text/html; charset=utf-8"}],
                 "body": base64.b64encode(body.encode()).decode()}}
             os.write(self.browser.output, json.dumps(call).encode() + b"\0")
+
+    def tasks(self, seconds):
+        """The processor time of each task of the page in so many seconds, in ms, the longest first."""
+        self.trace, self.is_traced = [], False
+        self.call("Tracing.start", traceConfig={"includedCategories": ["toplevel"]})
+        self.run(f"new Promise((done) => setTimeout(done, {1000 * seconds}))")
+        self.call("Tracing.end")
+        self.wait("the trace", lambda: self.is_traced)
+        mains = {(event["pid"], event["tid"]) for event in self.trace
+                 if event["name"] == "thread_name" and event["args"]["name"] == "CrRendererMain"}
+        return sorted((event.get("tdur", 0) / 1000 for event in self.trace if event["name"].endswith("RunTask")
+                       and (event["pid"], event["tid"]) in mains), reverse=True)
 
     def open(self, address, body=None):
         """Opens an address; with a body, the browser is given this in place of the server's answer."""

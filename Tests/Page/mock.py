@@ -273,6 +273,21 @@ class World:
         found = sorted(self.regions.values(), key=lambda region: region["name"] not in HOSTILE)
         return found if self.has_regions else []
 
+    def region(self, name):
+        """One region, and why it was not entered."""
+        region = self.regions[name]
+        if region["state"] == "inside" or region.get("radius"):
+            return region
+        beacon = self.visitor if name == "visitor" else None
+        identity = dict(beacon.identity, name=beacon.name) if beacon else {"uuid": None, "major": None, "minor": None}
+        distance = beacon.samples[-1][3] if beacon else None
+        message = f"nearest {distance:.2f} m; within 0.2 m is needed" if beacon else "none of its beacons was received"
+        needed = {"rssi": None, "distance": 0.2, "count": 1, "of": 1, "dwell": 0}
+        return {**region, "approach": {
+            "rule": "distance" if beacon else "sighting", **identity, "sightings": 729 if beacon else 0,
+            "rssi": beacon.samples[-1][1] if beacon else None, "distance": distance, "evidence": 0 if beacon else None,
+            "count": 0 if beacon else None, "dwell": 0 if beacon else None, "needed": needed, "message": message}}
+
     def health(self):
         return {"receiving": not self.is_lost, "receivers": self.receivers(), "faults": [],
                 "locationSources": self.sources() if self.has_location else [], "uptime": round(time.time() - self.started, 3),
@@ -374,6 +389,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
                            "/api/v1/regions": lambda: {"regions": world.shown_regions()},
                            "/api/v1/history": lambda: {"events": world.history[-int(query.get("limit", 100)):],
                                                        "next": None}}
+                name = urllib.parse.unquote(path.removeprefix("/api/v1/regions/"))
+                if path.startswith("/api/v1/regions/") and name in world.regions:
+                    answers[path] = lambda: world.region(name)
                 found = answers.get(path)
                 body = found() if found else {"error": f"There is no {path}."}
             self.answer(body, status=200 if found else 404)

@@ -10,9 +10,10 @@ import { boundaryOf, circleSentence, isFault, place, positionWords, showLocation
 
 const LIMIT = 400; // beacons that are shown at most, the nearest
 const SIGNAL_SECONDS = 300; // of signal strength that are kept for each beacon
-const ROW = 18; // pixels that a beacon's row in the picture takes at least
+const ROW = 1.2; // heights of a label that a beacon's row in the picture takes at least
 const NEAREST = 5; // beacons that keep a row in the picture where there are more than it has rows for
 const CLEARLY = 1.15; // how many times nearer a beacon must be to take the place of another
+const PIECE = 40; // rows out of sight that are shown at a time
 const HISTORY_LIMIT = 100; // events that are listed
 const GONE_SECONDS = 60; // for which the row of a beacon that left stays
 const TOUCHED = 4000; // ms for which rows stay where they are after somebody has used the table
@@ -63,10 +64,17 @@ function sentence(record) {
         : ` It sends every ${seconds(reason.interval)}, and ${Math.round(reason.loss * 100)} % is not received.`;
       return `${subject} was not received for its exit timeout of ${seconds(reason.exitTimeout)}.${learned}`;
     }
-    case "start": return `No beacon met the rules of the region for ${seconds(reason.exitTimeout)} from the start on.`;
+    case "start": return `No beacon met the rules of the region for ${seconds(reason.exitTimeout)} from the start on.`
+      + (reason.approach ? ` ${approachSentence(reason.approach)}` : "");
     case "request": return "This is the state at the start; nothing has happened since then.";
     default: return `The rule that decided is “${reason.rule}”.`;
   }
+}
+
+/** Why a region was not entered: the beacon that came nearest, and the rule that it did not meet. */
+function approachSentence(approach) {
+  const { message } = approach;
+  return approach.uuid ? `“${isolated(title(approach))}” did not enter: ${message}.` : `Not entered: ${message}.`;
 }
 
 /** What a receiver does, in a few words; its message says why. */
@@ -79,6 +87,7 @@ function receiverWords({ state, receptionLost }) {
 const model = {
   beacons: new Map(), // by identity; also those that left not long ago
   regions: new Map(), // by name
+  approaches: new Map(), // by the name of a region: why it was not entered, where its details are open
   events: [], // oldest first: { id, event }
   receiving: null,
   receivers: [],
@@ -188,6 +197,15 @@ async function load(path, use) {
     show();
   } catch {
     // The stream reports that the service does not answer.
+  }
+}
+
+/** Loads why the regions whose details are open were not entered. */
+function loadApproaches() {
+  for (const { dataset, firstChild } of $("region-list").children) {
+    const { name, state, radius } = model.regions.get(dataset.region) ?? {};
+    if (!name || !firstChild.open || state === "inside" || radius != null) continue;
+    load(`/api/v1/regions/${encodeURIComponent(name)}`, ({ approach }) => model.approaches.set(name, approach));
   }
 }
 
@@ -320,7 +338,7 @@ const picture = {
 
   resize() {
     const { width, height } = this.svg.getBoundingClientRect();
-    if (width === this.width && height === this.height || height < 100) return;
+    if (width === this.width && height === this.height || Math.min(width, height) < 100) return;
     const size = parseFloat(getComputedStyle(this.dots).fontSize);
     Object.assign(this, { width, height, size });
     const bottom = height - this.axis;
@@ -373,11 +391,11 @@ const picture = {
     const keys = new Set(this.order);
     for (const [key, item] of this.marks) if (!keys.has(key)) this.remove(key, item);
     const bottom = this.height - this.axis;
-    const isRoomy = drawn.length <= Math.max(NEAREST + 1, Math.floor((bottom - this.top) / ROW));
+    const isRoomy = drawn.length <= Math.max(NEAREST + 1, Math.floor((bottom - this.top) / (ROW * this.size)));
     const rows = isRoomy ? this.order : this.order.slice(0, NEAREST);
     if (!isRoomy && keys.has(model.chosen) && !rows.includes(model.chosen)) rows.push(model.chosen);
     const places = isRoomy ? Math.max(6, rows.length) : NEAREST + 1;
-    const pitch = Math.min(56, (isRoomy ? bottom - this.top : (bottom - this.top) * 0.55) / places);
+    const pitch = Math.min(3.5 * this.size, (isRoomy ? bottom - this.top : (bottom - this.top) * 0.55) / places);
     rows.forEach((key, index) => this.aim(key, this.top + pitch * (index + 0.5), true));
     if (!isRoomy) this.stack(new Set(rows), this.top + pitch * places, bottom - 8);
     const others = drawn.length - rows.length;
@@ -388,7 +406,7 @@ const picture = {
 
   /** Gives the beacons without a row a dot each at the bottom, above those that are at the same distance. */
   stack(rows, top, bottom) {
-    const [wide, ends] = [this.width < 500 ? 8 : 10, []];
+    const [wide, ends] = [this.size * 0.62, []];
     const others = this.order.filter((key) => !rows.has(key)).map((key) => [this.x(model.beacons.get(key).place[0]), key]);
     const levels = others.sort(([one], [other]) => one - other).map(([x]) => {
       let free = ends.findIndex((end) => x - end >= wide);
@@ -530,8 +548,9 @@ const orders = {
 
 const table = {
   body: $("rows"), rows: new Map(), order: [], column: "distance", isReversed: false, current: null, touched: -Infinity,
-  seen: Infinity, // rows down to the last one that is in sight
+  seen: 20, // rows down to the last one that is in sight
   reports: 0,
+  rest: 0, frame: 0, // the first of the rows out of sight that are shown with the next frame, and that frame
 
   /** Finds how many rows are in sight, from the top. */
   resize() {
@@ -574,7 +593,6 @@ const table = {
     const { uuids } = model;
     write($("uuids"), uuids.length > 1 ? `${uuids.length} UUIDs` : uuids[0] ?? "");
     const keys = new Set(this.order);
-    const focused = document.activeElement?.closest?.("#rows tr")?.dataset.key;
     let isNew = keys.size !== this.rows.size;
     for (const [key, row] of this.rows) {
       if (keys.has(key)) continue;
@@ -582,20 +600,34 @@ const table = {
       this.rows.delete(key);
       isNew = true;
     }
-    // Rows out of sight follow every few reports: to sort hundreds each second is too much for a small machine.
+    this.place(0, this.seen);
+    if (!keys.has(this.current)) this.setCurrent(this.order[0] ?? null);
+    // Rows out of sight follow every few reports, some with each frame: hundreds at once take a small machine too long.
     this.reports += 1;
-    const shown = isNew || this.reports % 5 === 0 ? this.order : this.order.slice(0, this.seen);
-    let next = this.body.firstElementChild;
-    for (const key of shown) {
+    if (isNew || this.reports % 5 === 0) this.rest = this.seen;
+    if (this.rest < this.order.length) this.frame ||= requestAnimationFrame(() => this.follow());
+  },
+
+  /** Shows some rows out of sight, and the others with the next frames. */
+  follow() {
+    this.place(this.rest, this.rest += PIECE);
+    this.frame = this.rest < this.order.length ? requestAnimationFrame(() => this.follow()) : 0;
+  },
+
+  /** Shows a part of the rows in their order. */
+  place(start, end) {
+    const focused = document.activeElement?.closest?.("#rows tr")?.dataset.key;
+    const before = this.rows.get(this.order[start - 1])?.node;
+    let next = before ? before.nextElementSibling : this.body.firstElementChild;
+    for (const key of this.order.slice(start, end)) {
       const row = this.rows.get(key) ?? this.add(key);
       if (row.node === next) next = next.nextElementSibling;
       else this.body.insertBefore(row.node, next);
       const beacon = model.beacons.get(key);
       if (beacon) this.update(row, beacon);
     }
-    if (!keys.has(this.current)) this.setCurrent(this.order[0] ?? null);
     if (focused && document.activeElement === document.body) {
-      this.rows.get(keys.has(focused) ? focused : this.current)?.button.focus();
+      (this.rows.get(focused) ?? this.rows.get(this.current))?.button.focus();
     }
   },
 
@@ -747,6 +779,7 @@ function disclosure(summary, ...more) {
   details.addEventListener("toggle", () => {
     if (details.open === ("open" in details.dataset)) toggled.delete(details.dataset.key);
     else toggled.add(details.dataset.key);
+    if (details.open) loadApproaches();
   });
   return element("li", {}, details);
 }
@@ -790,18 +823,20 @@ function showRegions() {
   $("no-regions").hidden = model.connection === "connecting" || regions.length > 0;
   const make = () => disclosure(
     [element("h3", { class: "glyph" }, element("bdi")), element("p", { class: "state" }, element("strong"), element("span"))],
-    element("p", { class: "reason" }), element("p", { class: "quiet" }));
+    element("p", { class: "reason" }), element("p", { class: "reason" }), element("p", { class: "quiet" }));
   fill($("region-list"), regions, make, (node, region) => {
     mark(node, "data-region", region.name);
     mark(node, "data-state", region.state);
     disclose(node, `${region.name}\n${region.state}`, region.state === "inside");
-    const [summary, reason, details] = node.firstChild.children;
+    const [summary, reason, why, details] = node.firstChild.children;
     const [name, state] = summary.children;
     const since = region.since ? Date.parse(region.since) : null;
     write(name.lastChild, region.name);
     writeAll(state.children, [{ inside: "Inside", outside: "Outside" }[region.state] ?? "Not known yet",
       since ? `for ${duration((now() - since) / 1000)}` : ""]);
     write(reason, region.last ? sentence(region.last) : "Nothing was reported about it yet.");
+    const approach = region.state === "inside" ? null : model.approaches.get(region.name);
+    write(why, approach ? approachSentence(approach) : "");
     const count = region.state === "inside" && region.beacons > 1 ? `${counted(region.beacons, "beacon")} inside` : "";
     write(details, [...meaning(region), since && `since ${clock(since)}`, count].filter(Boolean).join(" · "));
   });
@@ -996,7 +1031,9 @@ showWall();
 setTheme(memory?.getItem("theme") ?? "system");
 setInterval(() => {
   probe();
-  if (!document.hidden) show();
+  if (document.hidden) return;
+  loadApproaches();
+  show();
 }, 1000);
 show();
 connect();
