@@ -113,8 +113,11 @@ final class LiveMonitorWriter: ResultWriter {
     let rows = beaconRows(at: time) + circleRows()
     let inside = rows.count { $0.state == .inside }
     let title = "\(zone.text(time))  inside \(inside) of \(counted(rows.count, "region"))"
-    let rules: [RuleRow]? = explained.map { standard in
-      regions.compactMap { session?.approach(to: $0.name, standard, at: time) }.flatMap(\.rows)
+    let rules = explained.map { standard in
+      Dictionary(
+        regions.map { region in
+          (region.name, session?.approach(to: region.name, standard, at: time)?.rows ?? [])
+        }, uniquingKeysWith: { first, _ in first })
     }
     let (columns, events, trouble) = (line.columns, events, trouble)
     let (zone, hints, hasColor) = (zone, screen.hints, hasColor)
@@ -125,10 +128,12 @@ final class LiveMonitorWriter: ResultWriter {
       let shown = events.suffix(max(0, (size.rows - top.count) / 2 - 1))
       let table = Table(columns, zone, width: size.columns, hasColor: hasColor)
       let height = size.rows - top.count - (shown.isEmpty ? 0 : shown.count + 1)
+      let sorted = order?.sorted(rows) ?? rows
       let lines =
-        rules.map { Table(RuleRow.columns, zone, width: size.columns).lines($0, height: height) }
-        ?? Table(Self.columns, zone, width: size.columns)
-        .lines(order?.sorted(rows) ?? rows, height: height)
+        rules.map { rules in
+          Table(RuleRow.columns, zone, width: size.columns)
+            .lines(sorted.flatMap { rules[$0.name] ?? [] }, height: height)
+        } ?? Table(Self.columns, zone, width: size.columns).lines(sorted, height: height)
       return top + lines
         + (shown.isEmpty ? [] : [""] + shown.map { table.line($0) + (table.isCut ? "  …" : "") })
     }
