@@ -39,7 +39,7 @@ class Terminal:
         self.style = ""
 
     def frames(self, text):
-        """What is on the screen each time that the command goes back to draw over it, and at the end."""
+        """What is on the screen each time that the command goes back to draw over it. The table at the end is left out."""
         for match in self.SEQUENCE.finditer(text):
             numbers, final = match.group(1), match.group(2)
             if final in ("A", "H"):
@@ -62,7 +62,6 @@ class Terminal:
             elif not match.group().startswith("\x1b") and self.column < COLUMNS:
                 self.cells[self.row][self.column] = (match.group(), self.style)
                 self.column += 1
-        yield self.cells
 
 
 def shown(command, arguments):

@@ -128,7 +128,8 @@ struct RangeCommand: AsyncParsableCommand {
         RecordRangeWriter(
           output: out, regions: regions, isJSON: output.format == .json, beacon: beacon)
       case .table where out.isTerminal && session.isPaced:
-        LiveRangeWriter(output: out, regions: regions, beacon: beacon)
+        LiveRangeWriter(
+          output: out, regions: regions, beacon: beacon, showsSides: sides != nil)
       case .table: VisitRangeWriter(output: out, regions: regions, showsSides: sides != nil)
       }
     let requests: [BeaconConstraint?] = regions.isEmpty ? [nil] : regions.map(\.constraint)

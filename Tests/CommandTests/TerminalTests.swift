@@ -97,6 +97,18 @@ import Testing
     try terminal.finish()
   }
 
+  /// At its end a table that was redrawn makes room for the visits.
+  @Test func rangeEndsWithTheVisits() throws {
+    let terminal = try Terminal(
+      "beaconscan range --speed 50x --utc --replay captures/visitor.btsnoop", columns: 150,
+      rows: 30)
+    try terminal.finish()
+    let lines = try terminal.screen()
+    #expect(lines.first?.hasPrefix("UUID") == true && lines.first?.contains("NEAREST") == true)
+    #expect(lines.count { $0.hasPrefix("E2C56DB5") } == 3, "\(lines)")
+    #expect(!lines.contains { $0.contains("keys:") })
+  }
+
   /// A live table has only ASCII where the locale has nothing else.
   @Test(arguments: ["range", "scan --all", "monitor --uuid E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"])
   func liveTableInASCII(subcommand: String) throws {

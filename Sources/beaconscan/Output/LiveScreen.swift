@@ -51,6 +51,17 @@ final class LiveScreen: Sendable {
     }
   }
 
+  /// Removes the lines, so that other output takes their place.
+  func clear() throws {
+    try state.withLock { state in
+      state.scene = nil
+      guard state.linesDrawn != 0 else { return }
+      let top = state.linesDrawn > 0 ? "\u{1B}[\(state.linesDrawn)A\r" : "\u{1B}[H"
+      state.linesDrawn = 0
+      try file.writeResults((top + "\u{1B}[J").utf8)
+    }
+  }
+
   private func handle(_ event: TerminalKeys.Event) {
     if case .key(UInt8(ascii: "q")) = event {
       // The effect is that of Ctrl-C.

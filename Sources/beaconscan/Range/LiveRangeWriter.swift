@@ -13,13 +13,16 @@ final class LiveRangeWriter: ResultWriter {
   private var sparklines: [BeaconIdentity: Sparkline] = [:]
   private var report: RangingReport?
   private var trouble: String?
+  /// What takes the place of the screen at the end.
+  private let visits: VisitRangeWriter
 
   init(
     output: StandardOutput, regions: [NamedRegion], beacon: RecordType<RangedBeacon>,
-    order: RowOrder? = nil
+    showsSides: Bool = false
   ) {
     (self.regions, self.beacon, zone) = (regions, beacon, output.zone)
-    screen = LiveScreen(output, order: order)
+    screen = LiveScreen(output)
+    visits = VisitRangeWriter(output: output, regions: regions, showsSides: showsSides)
   }
 
   func write(_ report: RangingReport) throws {
@@ -29,7 +32,13 @@ final class LiveRangeWriter: ResultWriter {
       sparklines[beacon.beacon, default: Sparkline()].add(beacon.rssi)
     }
     self.report = report
+    try visits.write(report)
     try draw()
+  }
+
+  func end(_ summary: ScanSummary) throws {
+    try screen.clear()
+    try visits.end(summary, height: TerminalSize.current.map { $0.rows - 1 })
   }
 
   var isScreen: Bool { true }

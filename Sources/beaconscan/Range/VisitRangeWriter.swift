@@ -78,7 +78,10 @@ final class VisitRangeWriter: ResultWriter {
     }
   }
 
-  func end(_ summary: ScanSummary) throws {
+  func end(_ summary: ScanSummary) throws { try end(summary, height: nil) }
+
+  /// Writes the table, or those rows of each region that fit a height.
+  func end(_ summary: ScanSummary, height: Int?) throws {
     let named: [NamedRegion?] = regions.isEmpty ? [nil] : regions
     for region in named {
       let rows = visits.entries.map(\.state).filter {
@@ -91,7 +94,7 @@ final class VisitRangeWriter: ResultWriter {
       }
       // The name or the line above contains the region's UUID.
       let table = output.table(Array(columns.dropFirst(region == nil ? 0 : 1)))
-      try output.write(lines: table.lines(rows))
+      try output.write(lines: height.map { table.lines(rows, height: $0) } ?? table.lines(rows))
     }
     if summary.evictions > 0 {
       try output.write(
