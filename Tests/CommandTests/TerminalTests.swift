@@ -311,7 +311,7 @@ import Testing
     #expect(
       try last("TZ=Asia/Kolkata \(monitor)").hasPrefix("2026-01-15 14:30:00.400+05:30  ENTER"))
     let range = try last("TZ=Asia/Kolkata beaconscan range --replay captures/visitor.btsnoop")
-    #expect(range.contains("2026-01-15 14:30:00.428+05:30") && range.hasSuffix("far 14:30:01"))
+    #expect(range.contains("2026-01-15 14:30:00.428+05:30") && range.hasSuffix("far 14:30:02"))
     let inspect = try last("TZ=Asia/Kolkata beaconscan inspect captures/edge.btsnoop")
     #expect(inspect.contains("2026-03-03 08:32:24.934+05:30"))
   }

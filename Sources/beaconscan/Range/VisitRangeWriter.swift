@@ -16,11 +16,14 @@ final class VisitRangeWriter: ResultWriter {
     var zones = Changes()
     var sides = Changes()
 
-    mutating func update(_ beacon: RangedBeacon, at received: WallClockTime) {
+    /// Zones and sides change with the report, as in `--on-change`.
+    mutating func update(
+      _ beacon: RangedBeacon, at received: WallClockTime, in report: WallClockTime
+    ) {
       last = received
       sightings += beacon.sightings
-      if beacon.proximity != .unknown { zones.add(beacon.proximity.name, at: received) }
-      if let side = beacon.side { sides.add(side.rawValue, at: received) }
+      if beacon.proximity != .unknown { zones.add(beacon.proximity.name, at: report) }
+      if let side = beacon.side { sides.add(side.rawValue, at: report) }
       if let distance = beacon.estimate?.distance, distance < nearest?.distance ?? .infinity {
         nearest = (distance, received)
       }
@@ -73,7 +76,7 @@ final class VisitRangeWriter: ResultWriter {
         Visit(
           beacon: beacon.beacon, first: beacon.firstReceived.wallClockTime(offset), last: received)
       } update: { visit in
-        visit.update(beacon, at: received)
+        visit.update(beacon, at: received, in: report.wallClockTime)
       }
     }
   }
