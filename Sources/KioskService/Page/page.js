@@ -834,9 +834,11 @@ function showRegions() {
     write(name.lastChild, region.name);
     writeAll(state.children, [{ inside: "Inside", outside: "Outside" }[region.state] ?? "Not known yet",
       since ? `for ${duration((now() - since) / 1000)}` : ""]);
-    write(reason, region.last ? sentence(region.last) : "Nothing was reported about it yet.");
     const approach = region.state === "inside" ? null : model.approaches.get(region.name);
     write(why, approach ? approachSentence(approach) : "");
+    // What was so after the first seconds is old news then.
+    write(reason, approach && region.last?.reason?.rule === "start" ? ""
+      : region.last ? sentence(region.last) : "Nothing was reported about it yet.");
     const count = region.state === "inside" && region.beacons > 1 ? `${counted(region.beacons, "beacon")} inside` : "";
     write(details, [...meaning(region), since && `since ${clock(since)}`, count].filter(Boolean).join(" · "));
   });
