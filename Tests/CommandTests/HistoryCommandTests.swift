@@ -114,6 +114,24 @@ import Testing
     #expect(try history("--json").lines == lines)
   }
 
+  /// The reason for not entering a region is that of `monitor`.
+  @Test func whyNot() throws {
+    let arguments = [
+      "--region", "lobby=\(Self.uuid)", "--enter-distance", "0.05", "--replay",
+      "captures/visitor.btsnoop",
+    ]
+    let lines = try Command.run(["monitor", "--format", "json"] + arguments).lines
+      .filter { $0.contains(#""rule":"start""#) }
+    let store = try Store(.file(file), limits: .init())
+    try store.append(lines.map(entry))
+    store.close()
+    let reason =
+      "outside: no beacon met the rules for 30.0 s: nearest 0.71 m; within 0.05 m is needed"
+    #expect(try Command.run(["monitor"] + arguments).lines[1].hasSuffix(reason))
+    let table = try history("--utc").lines
+    #expect(table.count == 2 && table[1].hasSuffix(reason), "\(table)")
+  }
+
   /// What is stored of circles is shown as `monitor` showed it.
   @Test func circlesAreThoseOfMonitor() throws {
     func monitor(_ format: String) throws -> [Substring] {
