@@ -109,6 +109,23 @@ import Testing
     #expect(!lines.contains { $0.contains("keys:") })
   }
 
+  /// At its end the table of regions has no keys, and the reasons for not entering stand below it.
+  @Test(arguments: [false, true]) func monitorEndsWithReasons(explains: Bool) throws {
+    let uuid = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
+    let terminal = try Terminal(
+      "beaconscan monitor --region kiosk=\(uuid):1:100,enter-distance=0.2 --region lobby=\(uuid) "
+        + "\(explains ? "--explain" : "") --speed 50x --utc --replay captures/visitor.btsnoop",
+      columns: 150, rows: 30)
+    try terminal.finish()
+    let lines = try terminal.screen()
+    let reason =
+      "kiosk was not entered: nearest 0.08 m, but not long enough within 0.2 m: 29 % of the evidence "
+      + "(1:100, 729 sightings)"
+    #expect((lines.last == reason) == !explains, "\(lines)")
+    #expect(lines.contains { $0.hasPrefix("kiosk") && $0.contains("< 0.2 m") } == explains)
+    #expect(!lines.contains { $0.contains("keys:") })
+  }
+
   /// A live table has only ASCII where the locale has nothing else.
   @Test(arguments: ["range", "scan --all", "monitor --uuid E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"])
   func liveTableInASCII(subcommand: String) throws {

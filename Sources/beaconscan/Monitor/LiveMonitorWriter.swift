@@ -23,6 +23,8 @@ final class LiveMonitorWriter: ResultWriter {
   private var report: RangingReport?
   private var events: [MonitorEvent] = []
   private var trouble: String?
+  private var time: WallClockTime?
+  private var isOver = false
 
   private static let maximumEvents = 10
 
@@ -80,8 +82,10 @@ final class LiveMonitorWriter: ResultWriter {
     try draw(at: time)
   }
 
-  /// The table at the end shows the rules already.
+  /// Draws the table without the keys, which end with the run, and adds what it does not show.
   func write(_ approaches: [Approach]) throws {
+    isOver = true
+    if let time { try draw(at: time) }
     if explained == nil { try output.write(sentencesOf: approaches) }
   }
 
@@ -110,6 +114,7 @@ final class LiveMonitorWriter: ResultWriter {
   }
 
   private func draw(at time: WallClockTime) throws {
+    self.time = time
     let rows = beaconRows(at: time) + circleRows()
     let inside = rows.count { $0.state == .inside }
     let title = "\(zone.text(time))  inside \(inside) of \(counted(rows.count, "region"))"
@@ -120,7 +125,7 @@ final class LiveMonitorWriter: ResultWriter {
         }, uniquingKeysWith: { first, _ in first })
     }
     let (columns, events, trouble) = (line.columns, events, trouble)
-    let (zone, hints, hasColor) = (zone, screen.hints, hasColor)
+    let (zone, hints, hasColor) = (zone, isOver ? [] : screen.hints, hasColor)
     try screen.draw { size, order in
       let top =
         [title.appending(hints, width: size.columns)] + (trouble?.wrapped(to: size.columns) ?? [])
