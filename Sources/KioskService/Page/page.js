@@ -13,7 +13,7 @@ const SIGNAL_SECONDS = 300; // of signal strength that are kept for each beacon
 const ROW = 1.2; // heights of a label that a beacon's row in the picture takes at least
 const NEAREST = 5; // beacons that keep a row in the picture where there are more than it has rows for
 const CLEARLY = 1.15; // how many times nearer a beacon must be to take the place of another
-const PIECE = 40; // rows out of sight that are shown at a time
+const PIECE = 25; // rows out of sight that are shown at a time
 const HISTORY_LIMIT = 100; // events that are listed
 const GONE_SECONDS = 60; // for which the row of a beacon that left stays
 const TOUCHED = 4000; // ms for which rows stay where they are after somebody has used the table
@@ -918,21 +918,22 @@ function showStatus() {
 
 let isScheduled = false;
 
-/** Shows the model at the next frame. */
+/** Shows the model at the next frame, and its lists at the one after it: both together take a small machine too long. */
 function show() {
   if (isScheduled) return;
   isScheduled = true;
   requestAnimationFrame(() => {
-    isScheduled = false;
-    const beacons = present();
     showStatus();
-    showNear(beacons);
+    showNear(present());
     showLocation([...model.regions.values()], model.connection);
-    table.show(beacons);
-    chart.show();
-    showRegions();
-    showHistory();
-    showReceivers();
+    requestAnimationFrame(() => {
+      isScheduled = false;
+      table.show(present());
+      chart.show();
+      showRegions();
+      showHistory();
+      showReceivers();
+    });
   });
 }
 
