@@ -186,8 +186,8 @@ let package = Package(
     .target(
       name: "Frontends",
       dependencies: [
-        "Advertising", "LocationSources", "Positioning", "Ranging", "Records", "Regions",
-        "Scanning", "ServiceCore",
+        "Advertising", "CaptureFiles", "LiveScanning", "LocationSources", "Positioning",
+        "Ranging", "Records", "Regions", "Scanning", "ServiceCore",
       ]),
 
     // The C library: its parts, and its functions.

@@ -55,8 +55,13 @@ package struct BrokerConfiguration: Sendable, Equatable {
 /// The reason that a configuration is not valid: one sentence without a full stop.
 package struct BrokerError: Error, Hashable, CustomStringConvertible {
   package var description: String
+  /// Whether a file cannot be read.
+  package var isOfFile: Bool
 
-  init(_ description: String) { self.description = description }
+  init(_ description: String, isOfFile: Bool = false) {
+    self.description = description
+    self.isOfFile = isOfFile
+  }
 }
 
 extension BrokerConfiguration {
@@ -125,7 +130,8 @@ extension BrokerConfiguration.TLS {
       guard let file else { continue }
       guard !file.utf8.contains(0), unsafe access(file, R_OK) == 0 else {
         let reason = unsafe String(cString: strerror(errno))
-        throw BrokerError("\(file): \(what) for MQTT cannot be read (\(reason)); give a PEM file")
+        throw BrokerError(
+          "\(file): \(what) for MQTT cannot be read (\(reason)); give a PEM file", isOfFile: true)
       }
     }
   }

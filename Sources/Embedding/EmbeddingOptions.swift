@@ -14,18 +14,26 @@ import ServiceCore
 package struct EmbeddingOptions: Sendable {
   private(set) var replay: [String] = []
   private var speed: ReplayScanner.Speed?
+  private var follows = false
   private var duration: Seconds?
   private var adapters: [AdapterSelection] = []
   private var backend: LiveScanner.Backend?
+  private var isActive = false
+  private var isCoded = false
   private var uuids: [ProximityUUID] = []
   private var major: UInt16?
   private var minor: UInt16?
   private var named: [RegionArgument] = []
   private var location = LocationSettings()
   private var rules = RuleSettings()
+  private(set) var ranges = false
   private var interval: Seconds?
-  private var flags: Set<String> = []
-  private var model: PathLossModel?
+  private(set) var showsRaw = false
+  private(set) var locates = false
+  private(set) var showsHeadings = false
+  private(set) var showsVisits = false
+  private var isQuiet = false
+  private var model: String?
   private var environment: Double?
   private var measuredPower: Double?
   private var offsets: [AdapterOffset] = []
@@ -36,111 +44,48 @@ package struct EmbeddingOptions: Sendable {
 
   package init() {}
 
-  private static let flagNames: Set = [
-    "active", "coded", "each", "follow", "heading", "locate", "quiet", "range", "raw", "visits",
-  ]
+  private static let assignments: [String: Assignment<Self>] = Dictionary(
+    uniqueKeysWithValues: ([
+      .several(Inputs.replay, \.replay), .one(Inputs.speed, \.speed),
+      .one(Inputs.follow, \.follows), .one(Inputs.duration, \.duration),
+      .several(Inputs.adapter, \.adapters), .one(Inputs.backend, \.backend),
+      .one(Inputs.active, \.isActive), .one(Inputs.coded, \.isCoded),
+      .several(Inputs.uuid, \.uuids), .one(Inputs.major, \.major), .one(Inputs.minor, \.minor),
+      .several(Inputs.region, \.named), .one(Inputs.source, \.location.source),
+      .one(Inputs.gpsd, \.location.gpsd), .one(Inputs.position, \.location.position),
+      .one(Inputs.range, \.ranges), .one(Inputs.interval, \.interval),
+      .one(Inputs.raw, \.showsRaw), .one(Inputs.locate, \.locates),
+      .one(Inputs.heading, \.showsHeadings), .one(Inputs.visits, \.showsVisits),
+      .one(Inputs.quiet, \.isQuiet), .one(Inputs.model, \.model),
+      .one(Inputs.environment, \.environment), .one(Inputs.measuredPower, \.measuredPower),
+      .several(Inputs.adapterOffset, \.offsets), .several(Inputs.calibrate, \.calibrations),
+      .several(Inputs.pin, \.pins), .one(Inputs.stateFile, \.stateFile),
+      .one(Inputs.application, \.application),
+    ] + RuleSettings.assignments.values.map { $0.within(\.rules) }).map { ($0.name, $0) })
 
-  static let names =
-    (flagNames.union(RuleSettings.names).union([
-      "adapter", "adapter-offset", "application", "backend", "calibrate", "duration", "environment",
-      "gpsd", "interval", "major", "measured-power", "minor", "model", "pin", "position", "region",
-      "replay", "source", "speed", "state-file", "uuid",
-    ])).sorted()
+  static var names: [String] { assignments.keys.sorted() }
 
   // MARK: Setting
 
   /// Sets an option from its text, or adds a value to one that can be set several times. A flag is
   /// `true` or `false`, and `true` without a text.
   package mutating func set(_ name: String, to text: String?) throws(EmbeddingError) {
-    guard Self.names.contains(name) else {
+    guard let assignment = Self.assignments[name] else {
       throw EmbeddingError(
         "there is no option '\(name)'; the options are \(Self.names.joined(separator: ", "))")
     }
-    if Self.flagNames.contains(name) { return try setFlag(name, text) }
-    let what = Self.requirement(of: name, for: text ?? "")
-    guard let text, !text.isEmpty else {
-      throw EmbeddingError(OptionError.missingValue(name, requirement: what))
+    if name == "replay", let text, replay.contains(text) {
+      throw EmbeddingError("\(text) is given twice; its packets would count twice")
     }
-    func value<Value>(_ value: Value?) throws(EmbeddingError) -> Value {
-      guard let value else {
-        throw EmbeddingError(OptionError.wrongValue(name, text, requirement: what))
-      }
-      return value
+    do throws(OptionError) {
+      try assignment.set(&self, text)
+    } catch {
+      throw EmbeddingError(error)
     }
-    func number(_ range: ClosedRange<Double>) throws(EmbeddingError) -> Double {
-      try value(Double(text).flatMap { range.contains($0) ? $0 : nil })
-    }
-    switch name {
-    case "replay":
-      guard !replay.contains(text) else {
-        throw EmbeddingError("\(text) is given twice; its packets would count twice")
-      }
-      replay.append(text)
-    case "speed": speed = try value(ReplayScanner.Speed(text))
-    case "duration":
-      duration = try value(Seconds(argument: text).flatMap { $0.value > 0 ? $0 : nil })
-    case "adapter":
-      adapters.append(text == "all" ? .all : .these([try value(AdapterName(text))]))
-    case "backend": backend = try value(LiveScanner.Backend(rawValue: text))
-    case "uuid": uuids.append(try value(ProximityUUID(text)))
-    case "major": major = try value(UInt16(text))
-    case "minor": minor = try value(UInt16(text))
-    case "region": named.append(try value(RegionArgument(text)))
-    case "source": location.source = try value(LocationSettings.Kind(rawValue: text))
-    case "gpsd": location.gpsd = try value(GPSDAddress(text))
-    case "position": location.position = try value(PositionArgument(text))
-    case "interval":
-      interval = try value(
-        Seconds(argument: text).flatMap { (0.05...86400).contains($0.value) ? $0 : nil })
-    case "model": model = try value(PathLossModel(name: text))
-    case "environment": environment = try number(PathLossModel.exponentRange)
-    case "measured-power": measuredPower = try number(-100 ... -1)
-    case "adapter-offset":
-      let offset = try value(AdapterOffset(text).flatMap { abs($0.decibels) <= 50 ? $0 : nil })
+    // The latest offset of an adapter counts.
+    if name == "adapter-offset", let offset = offsets.popLast() {
       offsets.removeAll { $0.adapter == offset.adapter }
       offsets.append(offset)
-    case "calibrate": calibrations.append(try value(BeaconCalibration(text)))
-    case "pin": pins.append(try value(Pin(text)))
-    case "state-file": stateFile = text
-    case "application": application = text
-    default:
-      do throws(OptionError) { try rules.set(name, to: text) } catch { throw EmbeddingError(error) }
-    }
-  }
-
-  private mutating func setFlag(_ name: String, _ text: String?) throws(EmbeddingError) {
-    switch text {
-    case nil, "true": flags.insert(name)
-    case "false": flags.remove(name)
-    case let text?:
-      throw EmbeddingError(
-        OptionError.wrongValue(name, text, requirement: "write true or false, or give no value"))
-    }
-    rules.each = flags.contains("each")
-  }
-
-  private static func requirement(of name: String, for text: String) -> String {
-    switch name {
-    case "region":
-      RegionArgument.requirement(for: text)
-        ?? "write NAME=UUID, NAME=UUID:MAJOR or NAME=UUID:MAJOR:MINOR, with rules of its own behind "
-        + "commas, or NAME=LATITUDE,LONGITUDE,RADIUS; "
-        + ProximityUUID.requirement(
-          for: text.split(separator: "=").dropFirst().first
-            .flatMap { $0.split { ":,".contains($0) }.first.map { String($0) } } ?? "")
-    case "backend":
-      "write \(LiveScanner.Backend.allCases.map(\.rawValue).joined(separator: " or "))"
-    case "source":
-      "write \(LocationSettings.Kind.allCases.map(\.rawValue).joined(separator: " or "))"
-    case "replay": "write the name of a recording"
-    case "interval": "write a time from 50ms to 1d"
-    case "model": "write \(PathLossModel.names.joined(separator: " or "))"
-    case "environment": "write a number from 0.5 to 8"
-    case "measured-power": "write a signal strength from -100 to -1 dBm"
-    case "adapter-offset":
-      "write decibels from -50 to 50 such as 3, or those of one adapter such as hci1=3"
-    case "application": "write the name of the program"
-    default: Frontends.requirement(of: name, for: text) ?? ""
     }
   }
 
@@ -155,17 +100,12 @@ package struct EmbeddingOptions: Sendable {
   var circles: [CircularRegion] { named.circles }
 
   var isLive: Bool { replay.isEmpty }
-  var ranges: Bool { flags.contains("range") }
-  var showsRaw: Bool { flags.contains("raw") }
-  var locates: Bool { flags.contains("locate") }
-  var showsHeadings: Bool { flags.contains("heading") }
-  var showsVisits: Bool { flags.contains("visits") }
   private var needsBeacons: Bool { !regions.isEmpty || ranges }
   private var locationOption: String? {
     circles.first.map { "the circle '\($0.identifier)'" }
-      ?? ["locate", "heading", "visits"].first(where: flags.contains)
+      ?? (locates ? "locate" : showsHeadings ? "heading" : showsVisits ? "visits" : nil)
   }
-  var reports: Bool { !flags.contains("quiet") }
+  var reports: Bool { !isQuiet }
 
   func check() throws(EmbeddingError) {
     if !needsBeacons, locationOption == nil {
@@ -185,7 +125,7 @@ package struct EmbeddingOptions: Sendable {
     if !ranges, let option = showsRaw ? "raw" : interval.map({ _ in "interval" }) {
       throw EmbeddingError("\(option) is for the reports of ranging; set range too")
     }
-    if environment != nil, let model, model.name != "log-distance" {
+    if environment != nil, let model, model != "log-distance" {
       throw EmbeddingError("environment belongs to the model log-distance; set one of them")
     }
     try checkSource()
@@ -230,9 +170,8 @@ package struct EmbeddingOptions: Sendable {
     }
   }
 
-  private var follows: Bool { flags.contains("follow") }
   /// The option that needs raw HCI sockets, if any.
-  private var rawFlag: String? { ["active", "coded"].first(where: flags.contains) }
+  private var rawFlag: String? { isActive ? "active" : isCoded ? "coded" : nil }
 
   private var liveOption: String? {
     if !adapters.isEmpty { return "adapter" }
@@ -296,8 +235,8 @@ package struct EmbeddingOptions: Sendable {
     var configuration = LiveScanner.Configuration()
     configuration.backend = backend ?? .auto
     configuration.adapters = AdapterSelection(adapters)
-    configuration.isActive = flags.contains("active")
-    configuration.usesCodedPHY = flags.contains("coded")
+    configuration.isActive = isActive
+    configuration.usesCodedPHY = isCoded
     configuration.offsets = offsets.compactMap { offset in
       offset.adapter.map { ($0, offset.decibels) }
     }
@@ -325,7 +264,7 @@ package struct EmbeddingOptions: Sendable {
       configuration.rangingInterval = interval?.value ?? 1
       configuration.setCalibration(
         Calibration(
-          model: model, environment: environment, measuredPower: measuredPower, offsets: offsets),
+          model: model.flatMap { PathLossModel(name: $0) }, environment: environment, measuredPower: measuredPower, offsets: offsets),
         of: calibrations.map { ($0.beacons, $0.calibration) })
       for pin in pins { configuration.pins[pin.beacon] = pin.sender }
       return configuration

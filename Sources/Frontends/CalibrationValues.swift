@@ -46,28 +46,27 @@ package struct BeaconCalibration: Sendable {
     self.beacons = beacons
     for pair in parts[1].split(separator: ",", omittingEmptySubsequences: false) {
       let words = pair.split(separator: "=", omittingEmptySubsequences: false)
-      guard words.count == 2, let value = Double(words[1]) else { return nil }
-      guard calibration.set(String(words[0]), to: value) else { return nil }
+      guard words.count == 2 else { return nil }
+      do throws(OptionError) {
+        try calibration.set(String(words[0]), to: String(words[1]))
+      } catch {
+        return nil
+      }
     }
   }
 }
 
 extension Calibration {
-  /// Sets `power`, `exponent` or `offset`. Returns `false` if the word or the value is not valid.
-  package mutating func set(_ word: String, to value: Double) -> Bool {
-    switch word {
-    case "power" where (-100 ... -1).contains(value): measuredPower = value
-    case "exponent" where PathLossModel.exponentRange.contains(value):
-      model = .logDistance(exponent: value)
-    case "offset" where abs(value) <= 50: adapterOffset = value
-    default: return false
+  /// Sets one of ``Inputs/calibration``.
+  package mutating func set(_ name: String, to text: String) throws(OptionError) {
+    switch name {
+    case "power": measuredPower = try Inputs.power.value(of: text)
+    case "exponent": model = .logDistance(exponent: try Inputs.exponent.value(of: text))
+    case "offset": adapterOffset = try Inputs.offset.value(of: text)
+    default:
+      throw .wrongValue("calibrate", name, requirement: "write power, exponent or offset")
     }
-    return true
   }
-
-  /// The valid words and values of ``set(_:to:)``, for people.
-  package static let validValues =
-    "a power from -100 to -1 dBm, an exponent from 0.5 to 8, an offset from -50 to 50 dB"
 }
 
 extension Calibration {

@@ -18,18 +18,12 @@ package struct LocationSettings: Sendable {
 
   package var isGiven: Bool { source != nil || gpsd != nil || position != nil }
 
-  /// The valid altitudes of a position, in meters.
-  private static let altitudes = -11_000.0...100_000
-
   /// Returns the reason that the options do not fit together, or `nil`. A mark such as `--`
   /// precedes their names. An unused option is a fault only if `isGiven` returns `true` for it.
   package func fault(mark: String = "", where isGiven: (String) -> Bool = { _ in true }) -> String?
   {
     if kind == .fixed, position == nil {
       return "\(mark)source fixed needs a \(mark)position LATITUDE,LONGITUDE"
-    }
-    if let altitude = position?.altitude, !Self.altitudes.contains(altitude) {
-      return "the altitude of \(mark)position must be from -11000 to 100000 m"
     }
     if let position, kind == .gpsd || kind == .geoclue, isGiven("position") {
       return
@@ -71,6 +65,9 @@ package struct PositionArgument: Hashable, Sendable, CustomStringConvertible {
   package let altitude: Double?
   package let description: String
 
+  /// The valid altitudes, in meters.
+  private static let altitudes = -11_000.0...100_000
+
   /// Reads `LATITUDE,LONGITUDE` or `LATITUDE,LONGITUDE,ALTITUDE`.
   package init?(_ text: String) {
     let words = text.split(separator: ",", omittingEmptySubsequences: false)
@@ -80,7 +77,7 @@ package struct PositionArgument: Hashable, Sendable, CustomStringConvertible {
     else { return nil }
     self.place = place
     altitude = numbers.count == 3 ? numbers[2] : nil
-    guard altitude?.isFinite != false else { return nil }
+    guard altitude.map(Self.altitudes.contains) != false else { return nil }
     description = text
   }
 }

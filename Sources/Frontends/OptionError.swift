@@ -1,5 +1,3 @@
-import Advertising
-import Records
 package import Regions
 
 /// A problem with an option.
@@ -34,47 +32,14 @@ package indirect enum OptionError: Error, Hashable, Sendable, CustomStringConver
       "there is no rule '\(name)'; the rules are "
         + RuleSettings.names.sorted().joined(separator: ", ")
     case .ruleGivenTwice(let name): "\(name) is given twice; give it once"
+    case .rules(.signal(let enter, let exit)):
+      "\(mark)exit-rssi \(exit) is stronger than \(mark)enter-rssi \(enter); a region is left at a "
+        + "weaker signal than it is entered at"
+    case .rules(.distance(let enter, let exit)):
+      "\(mark)exit-distance \(exit) is nearer than \(mark)enter-distance \(enter); a region is left "
+        + "at a greater distance than it is entered at"
     case .rules(let error): "\(error)"
     case .region(let name, let error): "region '\(name)': \(error.sentence(mark: mark))"
     }
-  }
-}
-
-/// Returns the requirement for an option's value; `nil` for an option that only the command has.
-package func requirement(of option: String, for value: String = "") -> String? {
-  switch option {
-  case "uuid": ProximityUUID.requirement(for: value)
-  case "major", "minor": "write a whole number from 0 to 65535"
-  case "duration", "interval", "dwell": "write \(Seconds.example)"
-  case "exit-after": "write adaptive, or \(Seconds.example)"
-  case "speed": "write max, or a multiple of the recording's own time such as 1x or 10x"
-  case "adapter": "write hci0, hci1 and so on, its address such as 00:1B:DC:0F:10:07, or all"
-  case "boundary": "write a signal strength in dBm such as -67, or a distance such as 3m"
-  case "enter-rssi", "exit-rssi", "measured-power":
-    "write a signal strength in dBm such as -67"
-  case "enter-distance", "exit-distance": "write a distance in meters such as 1.5"
-  case "enter-count": "write how many of how many sightings, such as 2/3"
-  case "environment": "write a number such as 2.2"
-  case "state-file": "write the name of a file"
-  case "position":
-    "write LATITUDE,LONGITUDE or LATITUDE,LONGITUDE,ALTITUDE, such as 52.5163,13.3777,34"
-  case "calibrate":
-    "write beacons and what is known of them, such as UUID:1:2@power=-62,exponent=2.4,offset=3"
-  case "pin": "write a beacon and its sender's address: UUID:MAJOR:MINOR=AA:BB:CC:DD:EE:FF"
-  case "gpsd": "write HOST, HOST:PORT or the path of a Unix socket, such as localhost:2947"
-  default: nil
-  }
-}
-
-extension ProximityUUID {
-  /// Returns the requirement for a proximity UUID, and the reason that the text is not one.
-  package static func requirement(for text: String) -> String {
-    let digits = text.filter { !"{}- ".contains($0) }
-    let example = "such as E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
-    if let other = digits.first(where: { !$0.isHexDigit }) {
-      return "a proximity UUID has 32 hexadecimal digits, \(example); '\(other)' is none"
-    }
-    let count = digits.isEmpty || digits.count == 32 ? "" : "; this has \(digits.count)"
-    return "a proximity UUID has 32 hexadecimal digits, \(example)" + count
   }
 }

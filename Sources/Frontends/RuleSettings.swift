@@ -20,33 +20,21 @@ package struct RuleSettings: Sendable {
     "boundary", "enter-rssi", "exit-rssi", "enter-distance", "exit-distance",
   ]
 
-  package static let names = limits.union(["exit-after", "enter-count", "dwell", "each"])
+  package static let assignments: [String: Assignment<Self>] = Dictionary(
+    uniqueKeysWithValues: [
+      .one(Inputs.each, \.each), .one(Inputs.exitAfter, \.exitAfter),
+      .one(Inputs.boundary, \.boundary), .one(Inputs.enterRssi, \.enterRssi),
+      .one(Inputs.exitRssi, \.exitRssi), .one(Inputs.enterDistance, \.enterDistance),
+      .one(Inputs.exitDistance, \.exitDistance), .one(Inputs.enterCount, \.enterCount),
+      .one(Inputs.dwell, \.dwell),
+    ].map { ($0.name, $0) })
 
-  /// Sets an option from its text. The name must be one of ``names``.
+  package static var names: Set<String> { Set(assignments.keys) }
+
+  /// Sets an option from its text.
   package mutating func set(_ name: String, to text: String?) throws(OptionError) {
-    if name == "each" {
-      guard text == nil else { throw .unexpectedValue(name, text ?? "") }
-      each = true
-      return
-    }
-    guard let text else { throw .missingValue(name, requirement: requirement(of: name) ?? "") }
-    func value<Value>(_ value: Value?) throws(OptionError) -> Value {
-      guard let value else {
-        throw .wrongValue(name, text, requirement: requirement(of: name, for: text) ?? "")
-      }
-      return value
-    }
-    switch name {
-    case "exit-after": exitAfter = try value(ExitTimeoutRule(text: text))
-    case "boundary": boundary = try value(Boundary(text))
-    case "enter-rssi": enterRssi = try value(Double(text))
-    case "exit-rssi": exitRssi = try value(Double(text))
-    case "enter-distance": enterDistance = try value(Double(text))
-    case "exit-distance": exitDistance = try value(Double(text))
-    case "enter-count": enterCount = try value(EnterCount(text: text))
-    case "dwell": dwell = try value(Seconds(argument: text))
-    default: throw .unknownRule(name)
-    }
+    guard let assignment = Self.assignments[name] else { throw .unknownRule(name) }
+    try assignment.set(&self, text)
   }
 
   package var rules: RegionRules {
@@ -88,9 +76,6 @@ package struct RuleSettings: Sendable {
       let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       return (name: String(parts[0]), value: parts.count > 1 ? String(parts[1]) : nil)
     }
-    if let unknown = pairs.first(where: { !Self.names.contains($0.name) }) {
-      throw .unknownRule(unknown.name)
-    }
     for (name, _) in pairs where !names.insert(name).inserted { throw .ruleGivenTwice(name) }
     var merged = self
     if !names.isDisjoint(with: Self.limits) {
@@ -122,14 +107,19 @@ package enum Boundary: Hashable, Sendable {
   case signal(Double)
   case distance(Double)
 
+  /// The valid signal strengths, in dBm.
+  static let strengths = -128.0...0
+  /// The valid distances, in meters.
+  static let distances = Double.leastNonzeroMagnitude...1000
+
   /// Reads a signal strength such as `-67` or `-67dBm`, or a distance such as `3m`.
   package init?(_ text: String) {
     func number(_ unit: String) -> Double? {
       text.hasSuffix(unit) ? Double(text.dropLast(unit.count)) : nil
     }
-    if let level = number("dBm") ?? Double(text), level < 0 {
+    if let level = number("dBm") ?? Double(text), Self.strengths.contains(level), level < 0 {
       self = .signal(level)
-    } else if let distance = number("m"), distance > 0 {
+    } else if let distance = number("m"), Self.distances.contains(distance) {
       self = .distance(distance)
     } else {
       return nil
@@ -142,7 +132,7 @@ extension ExitTimeoutRule {
   package init?(text: String) {
     if text == "adaptive" {
       self = .adaptive()
-    } else if let time = Seconds(argument: text) {
+    } else if let time = Seconds(argument: text), time.value > 0, time.value <= 604_800 {
       self = .fixed(seconds: time.value)
     } else {
       return nil
@@ -154,7 +144,9 @@ extension EnterCount {
   /// Reads the needed number and the total of sightings, such as `2/3`.
   package init?(text: String) {
     let numbers = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
-    guard numbers.count == 2, let needed = numbers[0], let last = numbers[1] else { return nil }
+    guard numbers.count == 2, let needed = numbers[0], let last = numbers[1], needed >= 1,
+      needed <= last, last <= Self.maximum
+    else { return nil }
     self.init(needed: needed, of: last)
   }
 }

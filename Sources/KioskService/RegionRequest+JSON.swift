@@ -26,9 +26,19 @@ extension RegionRequest {
         self = .text(try container.decode(String.self))
       }
     }
+
+    /// The value as the command line has it; `nil` for null.
+    var text: String? {
+      switch self {
+      case .text(let text): text
+      case .number(let number): Int(exactly: number).map(String.init) ?? String(number)
+      case .boolean(let isOn): "\(isOn)"
+      case .null: nil
+      }
+    }
   }
 
-  private static let circleKeys = ["latitude", "longitude", "radius"]
+  private static let circleKeys = Inputs.circle.map(\.name)
 
   /// Reads a request's body: an object with `latitude`, `longitude` and `radius`, or with `uuid`,
   /// `major`, `minor` and rules named like the options of `monitor`.
@@ -49,22 +59,21 @@ extension RegionRequest {
     guard case .text(let uuid)? = members["uuid"] else {
       throw .invalid("'uuid' is missing or no text; write \(example)")
     }
-    var words = [uuid]
-    for key in ["major", "minor"] {
-      switch members[key] {
-      case nil, .null: continue
-      case .number(let number):
-        guard let number = UInt16(exactly: number) else { fallthrough }
-        guard key == "major" || words.count == 2 else {
-          throw .invalid("'minor' needs a 'major' to belong to")
-        }
-        words.append("\(number)")
-      default: throw .invalid("'\(key)' must be a whole number from 0 to 65535")
-      }
+    let constraint: BeaconConstraint
+    do throws(OptionError) {
+      constraint = BeaconConstraint(
+        uuid: try Inputs.uuid.value(of: uuid),
+        major: try members["major"]?.text.map { text throws(OptionError) in
+          try Inputs.major.value(of: text)
+        },
+        minor: try members["minor"]?.text.map { text throws(OptionError) in
+          try Inputs.minor.value(of: text)
+        })
+    } catch {
+      throw .invalid("\(error)")
     }
-    guard let constraint = BeaconConstraint(words.joined(separator: ":")), !uuid.contains(":")
-    else {
-      throw .invalid("'\(uuid.prefix(64))' is no UUID; write \(example)")
+    guard constraint.minor == nil || constraint.major != nil else {
+      throw .invalid("'minor' needs a 'major' to belong to")
     }
     var rules: [String] = []
     for (key, value) in members.sorted(by: { $0.key < $1.key })
@@ -74,9 +83,7 @@ extension RegionRequest {
       switch value {
       case .boolean(true): rules.append(key)
       case .boolean(false), .null: break
-      case .number(let number):
-        rules.append("\(key)=\(Int(exactly: number).map(String.init) ?? String(number))")
-      case .text(let text): rules.append("\(key)=\(text)")
+      case .number, .text: rules.append("\(key)=\(value.text ?? "")")
       }
     }
     self.init(.beacons(constraint), rules: rules)
@@ -86,14 +93,13 @@ extension RegionRequest {
     _ name: String, _ members: [String: Value]
   ) throws(RegionRefusal) -> RegionRequest {
     var numbers: [Double] = []
-    for (index, key) in circleKeys.enumerated() {
-      guard case .number(let number)? = members[key], CircularRegion.ranges[index].contains(number)
-      else {
+    for setting in Inputs.circle {
+      do throws(OptionError) {
+        numbers.append(try setting.value(of: members[setting.name]?.text ?? ""))
+      } catch {
         throw .invalid(
-          "'\(key)' of a circle must be a number \(CircularRegion.validNumbers[index]); write for example "
-            + "{\"latitude\":52.5163,\"longitude\":13.3777,\"radius\":200}")
+          "\(error); for example {\"latitude\":52.5163,\"longitude\":13.3777,\"radius\":200}")
       }
-      numbers.append(number)
     }
     if let other = members.keys.sorted().first(where: { !circleKeys.contains($0) }) {
       throw .invalid("a circle has no '\(other.prefix(64))'; it has latitude, longitude and radius")

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Frontends
 import LiveScanning
 import Records
 
@@ -23,8 +24,7 @@ struct AdaptersCommand: ParsableCommand {
   @OptionGroup var form: FormatOptions
   @OptionGroup var configuration: ConfigurationOption
 
-  @Flag(name: .shortAndLong, help: "Write only errors to standard error.")
-  var quiet = false
+  @Flag(Inputs.quiet) var quiet: Bool
 
   func run() throws {
     guard let adapters = try? Adapter.all(), !adapters.isEmpty else {

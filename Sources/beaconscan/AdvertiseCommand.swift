@@ -30,48 +30,58 @@ struct AdvertiseCommand: ParsableCommand {
           --measured-power=-62 --random-address --duration 3
       """)
 
-  @Option(help: ArgumentHelp("The proximity UUID.", valueName: "uuid"))
+  @Option(
+    Setting(
+      SettingDescription("uuid", "The proximity UUID.", "uuid"),
+      valid: ProximityUUID.requirement, read: ProximityUUID.init))
   var uuid: ProximityUUID
 
-  @Option(help: ArgumentHelp("The major.", valueName: "number"))
-  var major: UInt16 = 0
-
-  @Option(help: ArgumentHelp("The minor.", valueName: "number"))
-  var minor: UInt16 = 0
+  @Option(Inputs.number16("major", "The major, from 0 to 65535.", standard: 0)) var major: UInt16
+  @Option(Inputs.number16("minor", "The minor, from 0 to 65535.", standard: 0)) var minor: UInt16
 
   @Option(
-    help: ArgumentHelp(
-      "The power that the advert states for 1 m, in dBm: -128 to 127.", valueName: "dBm"))
-  var measuredPower: Int8 = -59
+    .whole(
+      "measured-power", "The power that the advert states for 1 m, from -128 to 127.", "dBm",
+      in: -128...127, standard: -59,
+      valid: "write a signal strength in dBm such as -59, from -128 to 127"))
+  var measuredPower: Int8
 
   @Option(
-    help: ArgumentHelp(
-      "The adapter: hci0, or its address AA:BB:CC:DD:EE:FF; else the first.", valueName: "adapter"))
+    Setting(
+      "adapter", "The adapter: hci0, or its address AA:BB:CC:DD:EE:FF.", "adapter",
+      shown: "the first", completion: .adapter,
+      valid: "write hci0, hci1 and so on, or its address such as 00:1B:DC:0F:10:07",
+      read: AdapterName.init))
   var adapter: AdapterName?
 
-  @Option(help: ArgumentHelp("How often: 20ms to 10.24s.", valueName: "time"))
-  var interval = AdvertisingPeriod.standard
+  @Option(
+    Setting(
+      "interval", "How often: 20ms to 10.24s.", "time", standard: AdvertisingPeriod.standard,
+      shown: "100ms", valid: "write a time from 20ms to 10.24s",
+      read: AdvertisingPeriod.init(argument:)))
+  var interval: AdvertisingPeriod
 
-  @Flag(help: "Which packets go on air: those of Bluetooth 4, or those of Bluetooth 5.")
-  var packets = AdvertisingParameters.Packets.legacy
+  @Flag(.flag("legacy", "Send packets of Bluetooth 4, which every phone receives, as by default."))
+  var legacy: Bool
 
-  @Flag(help: "With --extended: send the transmit power, too.")
-  var txPower = false
+  @Flag(.flag("extended", "Send packets of Bluetooth 5.")) var extended: Bool
 
-  @Flag(help: "Advertise with an address drawn at random, not with the adapter's own.")
-  var randomAddress = false
+  @Flag(.flag("tx-power", "With --extended: send the transmit power, too.")) var txPower: Bool
 
-  @Option(help: ArgumentHelp("Stop after so long: 10, 10s, 250ms or 15m.", valueName: "time"))
-  var duration: Seconds?
+  @Flag(
+    .flag("random-address", "Advertise with an address drawn at random, not with the adapter's own."))
+  var randomAddress: Bool
 
-  @Flag(name: .shortAndLong, help: "Write only errors to standard error.")
-  var quiet = false
+  @Option(Inputs.duration) var duration: Seconds?
+  @Flag(Inputs.quiet) var quiet: Bool
 
   @OptionGroup var configuration: ConfigurationOption
 
   func validate() throws {
-    try checkDuration(duration)
-    if txPower, packets == .legacy {
+    if legacy, extended {
+      throw ValidationError("--legacy and --extended contradict each other; give one of them.")
+    }
+    if txPower, !extended {
       throw ValidationError(
         "--tx-power needs --extended: beside an iBeacon, a packet of Bluetooth 4 has no room for it."
       )
@@ -82,7 +92,7 @@ struct AdvertiseCommand: ParsableCommand {
     let identity = BeaconIdentity(uuid: uuid, major: major, minor: minor)
     let beacon = IBeacon(identity: identity, measuredPower: measuredPower)
     let parameters = AdvertisingParameters(
-      interval: interval.units, packets: packets, includesTransmitPower: txPower)
+      interval: interval.units, packets: extended ? .extended : .legacy, includesTransmitPower: txPower)
     var advertiser = Advertiser(
       adapter: adapter, data: beacon.advertisingData, parameters: parameters,
       usesRandomAddress: randomAddress)
@@ -113,8 +123,8 @@ struct AdvertiseCommand: ParsableCommand {
     status?.clear()
     switch event {
     case .onAir(let adapter, let address, let isExtended):
-      let kind = packets == .legacy ? "Bluetooth 4" : "Bluetooth 5"
-      let commands = isExtended && packets == .legacy ? ", by commands of Bluetooth 5" : ""
+      let kind = extended ? "Bluetooth 5" : "Bluetooth 4"
+      let commands = isExtended && !extended ? ", by commands of Bluetooth 5" : ""
       printError(
         "\(adapter) (\(address)) advertises \(uuid):\(major):\(minor) every \(interval) in packets "
           + "of \(kind)\(commands)")
@@ -122,8 +132,6 @@ struct AdvertiseCommand: ParsableCommand {
     }
   }
 }
-
-extension AdvertisingParameters.Packets: EnumerableFlag {}
 
 /// An advertising interval from 20 ms to 10.24 s, written as `100ms`, `0.5s` or `2s`.
 struct AdvertisingPeriod: CustomStringConvertible, Hashable {
@@ -135,7 +143,7 @@ struct AdvertisingPeriod: CustomStringConvertible, Hashable {
   static let standard = AdvertisingPeriod(units: 160, description: "100ms")
 }
 
-extension AdvertisingPeriod: ExpressibleByArgument {
+extension AdvertisingPeriod {
   init?(argument: String) {
     guard let seconds = Seconds(argument: argument) else { return nil }
     let milliseconds = seconds.value * 1000

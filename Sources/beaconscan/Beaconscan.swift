@@ -53,15 +53,14 @@ struct Beaconscan: AsyncParsableCommand {
     ])
 
   /// Parses a command line, completed by configuration files and the environment.
-  private static func parse(_ arguments: [String]) throws -> any ParsableCommand {
-    let arguments = try Settings.complete(arguments)
-    let gathered = RegionList.gather(arguments)
-    if let command = parseAlone(gathered) { return command }
-    do {
-      return try parseAsRoot(gathered)
-    } catch {
-      throw Settings.current.culprit(in: arguments) ?? error
+  private static func parse(_ arguments: GivenArguments) throws -> any ParsableCommand {
+    let (command, path) = arguments.subcommand()
+    guard !arguments.areOfParser, command.configuration.subcommands.isEmpty else {
+      return try parseAsRoot(arguments.words)
     }
+    let given = try GivenInputs(
+      arguments.words.dropFirst(path.count), for: command, path: path)
+    return try Settings.complete(given) { words in try parseAlone(words) ?? parseAsRoot(words) }
   }
 
   /// Parses a subcommand without the others, whose options the parser would collect twice, in half
@@ -82,8 +81,7 @@ struct Beaconscan: AsyncParsableCommand {
     do {
       try GivenArguments.checkEncoding()
       try arguments.checkSubcommand(of: Self.self)
-      var command = try parse(arguments.words)
-      try arguments.check(for: command)
+      var command = try parse(arguments)
       if var command = command as? any AsyncParsableCommand {
         try await command.run()
       } else {
@@ -98,12 +96,17 @@ struct Beaconscan: AsyncParsableCommand {
     } catch is ClosedPipe {
       exit(withError: ExitCode.success)
     } catch  where exitCode(for: error) == .validationFailure {
-      let sentence = usageSentence(message(for: error), subcommand: arguments.subcommand)
-      printError("beaconscan: \(sentence)")
+      printError("beaconscan: \(usageSentence(error))")
       exit(withError: ExitCode.validationFailure)
     } catch {
       exit(withError: error)
     }
+  }
+
+  /// Returns the sentence of options that do not fit together, without a full stop.
+  static func usageSentence(_ error: any Error) -> String {
+    let sentence = message(for: error)
+    return sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence
   }
 
   private static func end(_ error: CommandError) -> Never {

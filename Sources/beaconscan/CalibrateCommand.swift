@@ -38,20 +38,29 @@ struct CalibrateCommand: AsyncParsableCommand {
       """)
 
   @Option(
-    help: ArgumentHelp(
+    Setting(
+      "at",
       "A place: the distance in meters, or edge, inside or outside; its recording, and the seconds of that.",
-      discussion: "May be given several times, in the order of measuring. (default: 1, 2 and 4)",
-      valueName: "place[=file[@from-to]]"), completion: .file())
-  var at: [CalibrationPlace] = []
+      "place[=file[@from-to]]",
+      details: "May be given several times, in the order of measuring.", shown: "1, 2 and 4",
+      completion: .file,
+      valid:
+        "write a distance from 0.1 to 100 meters, edge, inside or outside, and =FILE or =FILE@FROM-TO "
+        + "where it is recorded, with the second FROM before the second TO",
+      read: CalibrationPlace.init(argument:)))
+  var at: [CalibrationPlace]
 
-  @OptionGroup var source: SourceOptions
+  @OptionGroup var adapters: AdapterOptions
+  @Option(Inputs.duration) var duration: Seconds?
+  @OptionGroup var configuration: ConfigurationOption
   @OptionGroup var regions: RegionOptions
   @OptionGroup var output: OutputOptions
 
-  @Flag(help: "Write the result to the configuration file, which uses it from then on.")
-  var save = false
+  @Flag(.flag("save", "Write the result to the configuration file, which uses it from then on."))
+  var save: Bool
 
-  @Option(help: ArgumentHelp("With --save: the beacon's name.", valueName: "name"))
+  @Option(
+    .text("name", "With --save: the beacon's name.", "name", valid: "write a name such as lobby"))
   var name: String?
 
   private static let maximumPlaces = 32
@@ -62,24 +71,18 @@ struct CalibrateCommand: AsyncParsableCommand {
 
   mutating func validate() throws {
     try regions.checkBeaconsOnly()
-    // A replay set by a file or a variable does not belong to a place.
-    if !Settings.current.isGiven("replay") { source.recordings.replay = [] }
-    try source.check()
-    guard source.recordings.replay.isEmpty else {
-      throw ValidationError("Name each recording with its place, as in --at 1=FILE.")
-    }
+    try adapters.check()
     guard at.count <= Self.maximumPlaces else {
       throw ValidationError("--at may be given \(Self.maximumPlaces) times at most.")
     }
     guard save || name == nil else {
       throw ValidationError("--name is the name to save; add --save.")
     }
-    guard name?.isEmpty != true else { throw ValidationError("--name must have a name.") }
     let recorded = at.filter { $0.recording != nil }.count
     guard recorded == 0 || recorded == at.count else {
       throw ValidationError("Give each --at a recording, as in --at 1=FILE, or none of them.")
     }
-    if recorded > 0, let option = source.liveOption {
+    if recorded > 0, let option = adapters.liveOption {
       throw ValidationError("\(option) is for live scanning, and --at names a recording.")
     }
     let positions = Set(at.map(\.position))
@@ -95,7 +98,7 @@ struct CalibrateCommand: AsyncParsableCommand {
       try finish(try surveyRecordings(), to: StandardOutput())
     } else {
       try await run(
-        BeaconSession(source.open(), showsProgress: false), to: StandardOutput())
+        BeaconSession(adapters.open(for: duration), showsProgress: false), to: StandardOutput())
     }
   }
 
@@ -169,7 +172,7 @@ struct CalibrateCommand: AsyncParsableCommand {
     guard save else { return }
     let path = try CalibrationRecord(
       results: results, name: name, region: regions.named.first?.name
-    ).save(to: Settings.path(source.configuration.config) ?? Settings.userPath)
+    ).save(to: Settings.path(configuration.config) ?? Settings.userPath)
     if !output.quiet { printError("beaconscan: saved in \(path)") }
   }
 }

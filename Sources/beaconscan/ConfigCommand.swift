@@ -29,8 +29,7 @@ struct ConfigCommand: ParsableCommand {
           beaconscan config check site.toml
         """)
 
-    @Argument(help: "The file, as with --config.", completion: .file(extensions: ["toml"]))
-    var file: String?
+    @Argument(.file("file", "The file, as with --config.", endings: ["toml"])) var file: String?
 
     @OptionGroup var configuration: ConfigurationOption
 

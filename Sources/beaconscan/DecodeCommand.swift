@@ -1,4 +1,5 @@
 import ArgumentParser
+import Frontends
 import Bytes
 
 struct DecodeCommand: ParsableCommand {
@@ -17,12 +18,16 @@ struct DecodeCommand: ParsableCommand {
         echo 4c000215e2c56db5dffb48d2b060d0f5a71096e000010002c5 | beaconscan decode -
       """)
 
-  @Argument(help: "The bytes; - reads them from standard input.")
+  @Argument(
+    .text("hex", "The bytes; - reads them from standard input.", "hex", valid: "write bytes"),
+    isRequired: true)
   var hex: [String]
 
   @Option(
-    name: .customLong("as"), help: "What the bytes are: auto, ad, manufacturer, h4, ll or command.")
-  var input = DecodeInput.auto
+    .choice(
+      "as", "What the bytes are: auto, ad, manufacturer, h4, ll or command.", "kind",
+      standard: .auto))
+  var input: DecodeInput
 
   @OptionGroup var form: FormatOptions
   @OptionGroup var configuration: ConfigurationOption

@@ -31,41 +31,43 @@ struct HistoryCommand: ParsableCommand {
       """)
 
   @Option(
-    help: ArgumentHelp(
-      "The history's file. (default: history.sqlite in $STATE_DIRECTORY, /var/lib/beaconscan or ~/.local/state/beaconscan)",
-      valueName: "file"), completion: .file(extensions: ["sqlite"]))
+    .file(
+      "database", "The history's file.",
+      shown:
+        "history.sqlite in $STATE_DIRECTORY, /var/lib/beaconscan or ~/.local/state/beaconscan",
+      endings: ["sqlite"]))
   var database: String?
 
-  @Option(help: ArgumentHelp("Only what happened to this region.", valueName: "name"))
+  @Option(
+    .text(
+      "region", "Only what happened to this region.", "name",
+      valid: "write the name of a region such as lobby"))
   var region: String?
 
   @Option(
-    help: ArgumentHelp(
+    Setting(
+      "since",
       "Only from this time on, such as '2026-01-15 09:00', 2026-01-15T08:00:00Z, or how long ago, such as 24h.",
-      discussion: "A time without an offset is local, or UTC with --utc.", valueName: "time"))
+      "time", details: "A time without an offset is local, or UTC with --utc.",
+      valid: PastTime.valid, read: PastTime.init(argument:)))
   var since: PastTime?
 
-  @Option(help: ArgumentHelp("Only before this time.", valueName: "time"))
+  @Option(
+    Setting(
+      "until", "Only before this time.", "time", valid: PastTime.valid,
+      read: PastTime.init(argument:)))
   var until: PastTime?
 
-  @Option(help: ArgumentHelp("Only the newest so many events.", valueName: "number"))
-  var last: Int?
-
-  @Flag(help: "Show how long the stays in each region were.")
-  var dwell = false
-
-  @Flag(help: "Show the presence of each beacon in each hour.")
-  var presence = false
-
-  @Flag(help: "Draw when each region was occupied.")
-  var plot = false
+  @Option(Inputs.number("last", "Only the newest so many events.")) var last: Int?
+  @Flag(.flag("dwell", "Show how long the stays in each region were.")) var dwell: Bool
+  @Flag(.flag("presence", "Show the presence of each beacon in each hour.")) var presence: Bool
+  @Flag(.flag("plot", "Draw when each region was occupied.")) var plot: Bool
 
   @OptionGroup var configuration: ConfigurationOption
   @OptionGroup var form: FormatOptions
   @OptionGroup var clock: ZoneOption
 
   mutating func validate() throws {
-    if let last, last < 1 { throw ValidationError("--last must be 1 or more.") }
     let views = [("--dwell", dwell), ("--presence", presence), ("--plot", plot)].filter(\.1)
     if views.count > 1 {
       throw ValidationError(
@@ -94,7 +96,7 @@ struct HistoryCommand: ParsableCommand {
     let zone = clock.zone
     let (first, end) = (since?.time(in: zone, now: now), until?.time(in: zone, now: now))
     if let first, let end, first >= end {
-      throw CommandError(.usage, "--since must be before --until; exchange them")
+      throw CommandError(.usage, FilterOptions.contraryTimes)
     }
     let range = EntryQuery(
       since: first?.microseconds, until: end?.microseconds, region: region, limit: last,
@@ -148,12 +150,14 @@ struct HistoryCommand: ParsableCommand {
 }
 
 /// A time of an option, absolute or relative to now.
-enum PastTime: ExpressibleByArgument {
+enum PastTime {
+  static let valid = Inputs.validTime + ", or how long ago such as 24h or 7d"
+
   case moment(WrittenTime)
   case ago(Seconds)
 
   init?(argument: String) {
-    if let moment = WrittenTime(argument: argument) {
+    if let moment = WrittenTime(argument) {
       self = .moment(moment)
     } else if let last = argument.last, last.isLetter, let ago = Seconds(argument: argument),
       ago.value >= 0, ago.value < 1e9

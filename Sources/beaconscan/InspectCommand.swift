@@ -35,8 +35,7 @@ struct InspectCommand: AsyncParsableCommand {
         beaconscan inspect captures/lobby.btsnoop --all --sort rssi
       """)
 
-  @Argument(help: "Recordings; - is standard input.", completion: .file())
-  var files: [String] = []
+  @Argument(.file("files", "Recordings; - is standard input.")) var files: [String]
 
   @OptionGroup var source: SourceOptions
   @OptionGroup var regions: RegionOptions
@@ -44,18 +43,17 @@ struct InspectCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   @Flag(
-    help: ArgumentHelp(
-      "List every advertiser, of whatever kind, in place of the iBeacons.",
-      discussion:
-        "Live this needs raw HCI sockets: bluetoothd keeps other adverts to itself. At most 4,096 are kept."
-    ))
-  var all = false
+    .flag(
+      "all", "List every advertiser, of whatever kind, in place of the iBeacons.",
+      details: ScanCommand.allDetails))
+  var all: Bool
 
   private static let liveDuration = Seconds(60)
 
   mutating func validate() throws {
     try regions.checkBeaconsOnly()
     try source.check(adding: files)
+    try filter.check(in: output.zone)
     if all, !regions.all.isEmpty {
       throw ValidationError("--all lists every advertiser; leave out --uuid and --region.")
     }

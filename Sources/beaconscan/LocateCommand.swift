@@ -38,51 +38,40 @@ struct LocateCommand: AsyncParsableCommand {
         beaconscan locate --position 52.5163,13.3777,34 --source fixed
       """)
 
-  @Argument(help: "Tracks, as with --replay.", completion: .file())
-  var files: [String] = []
+  @Argument(.file("files", "Tracks, as with --replay.", valid: "")) var files: [String]
 
   @OptionGroup var recordings: RecordingOptions
   @OptionGroup var location: LocationOptions
   @OptionGroup var configuration: ConfigurationOption
 
   @Option(
-    help: ArgumentHelp(
-      "The accuracy that is needed, in meters; coarser ones cost less power.",
-      valueName: "meters"))
+    Inputs.meters(
+      "accuracy", "The accuracy that is needed; coarser ones cost less power.", shown: "the best"))
   var accuracy: Double?
 
   @Option(
-    help: ArgumentHelp("Show a fix only so far from the one before.", valueName: "meters"))
+    Inputs.meters("distance", "Show a fix only so far from the one before.", shown: "every fix"))
   var distance: Double?
 
-  @Option(help: ArgumentHelp("Show a fix at most every so often: 10s, 1m.", valueName: "time"))
+  @Option(
+    .time(
+      "interval", "Show a fix at most every so often, at most 1d: 10s, 1m.",
+      in: .leastNonzeroMagnitude...86400, shown: "every fix",
+      valid: "write \(Seconds.example), of more than 0 and at most 1d"))
   var interval: Seconds?
 
-  @Flag(help: "Show the direction of the device too.")
-  var heading = false
-
-  @Flag(help: "Show the visits of places too.")
-  var visits = false
+  @Flag(Inputs.heading) var heading: Bool
+  @Flag(Inputs.visits) var visits: Bool
 
   @OptionGroup var output: OutputOptions
 
-  @Option(help: ArgumentHelp("Stop after so many fixes.", valueName: "number"))
-  var count: Int?
+  @Option(Inputs.count("Stop after so many fixes.")) var count: Int?
 
   mutating func validate() throws {
     try recordings.check(adding: files, beside: location.liveOption)
-    try checkCount(count)
     try location.check(beside: recordings.replay)
     if isLive, recordings.speed != .max, Settings.current.isGiven("speed") {
       throw ValidationError("--speed belongs to a recording; name it with --replay FILE.")
-    }
-    for (name, meters) in [("--accuracy", accuracy), ("--distance", distance)] {
-      if let meters, !(meters > 0 && meters <= 1e6) {
-        throw ValidationError("\(name) must be more than 0 and at most 1000000 m.")
-      }
-    }
-    if let interval, !(interval.value > 0 && interval.value <= 86400) {
-      throw ValidationError("--interval must be longer than 0 and at most 1d.")
     }
   }
 

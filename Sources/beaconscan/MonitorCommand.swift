@@ -68,8 +68,7 @@ struct MonitorCommand: AsyncParsableCommand {
           --state-file regions --replay captures/edge.btsnoop
       """)
 
-  @Argument(help: "Recordings, as with --replay.", completion: .file())
-  var files: [String] = []
+  @Argument(Inputs.files) var files: [String]
 
   @OptionGroup var source: SourceOptions
   @OptionGroup var location: LocationOptions
@@ -78,23 +77,15 @@ struct MonitorCommand: AsyncParsableCommand {
   @OptionGroup var calibration: CalibrationOptions
   @OptionGroup var output: OutputOptions
 
-  @Option(
-    help: ArgumentHelp(
-      "Keep regions and their states here, and resume with what is there.", valueName: "file"),
-    completion: .file())
-  var stateFile: String?
-
-  @Option(help: ArgumentHelp("Run this on each event, by /bin/sh.", valueName: "command"))
-  var exec: String?
+  @Option(Inputs.stateFile) var stateFile: String?
+  @Option(Inputs.exec("Run this on each event, by /bin/sh.")) var exec: String?
+  @Option(Inputs.count("Stop after so many entries and exits.")) var count: Int?
 
   @Flag(
-    help: ArgumentHelp(
-      "Show each region's rules, and how near its beacons came to meeting each.",
-      discussion: "Without it, only the regions that were not entered are explained, at the end."))
-  var explain = false
-
-  @Option(help: ArgumentHelp("Stop after so many entries and exits.", valueName: "number"))
-  var count: Int?
+    .flag(
+      "explain", "Show each region's rules, and how near its beacons came to meeting each.",
+      details: "Without it, only the regions that were not entered are explained, at the end."))
+  var explain: Bool
 
   mutating func validate() throws {
     try source.check(adding: files)
@@ -107,11 +98,6 @@ struct MonitorCommand: AsyncParsableCommand {
         "No region is named; name one, for example with "
           + "--region lobby=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 or --uuid UUID, "
           + "or a circle with --region fair=LATITUDE,LONGITUDE,RADIUS.")
-    }
-    try checkCount(count)
-    if stateFile?.isEmpty == true { throw ValidationError("--state-file must have a name.") }
-    if stateFile == "-" {
-      throw ValidationError("--state-file is a file that stays; write its name, not -.")
     }
   }
 

@@ -1,7 +1,7 @@
-public import ArgumentParser
+import ArgumentParser
 import Frontends
 import LiveScanning
-public import Ranging
+import Ranging
 import Records
 import Scanning
 import ServiceCore
@@ -42,53 +42,49 @@ struct RangeCommand: AsyncParsableCommand {
           --replay captures/visitor.btsnoop
       """)
 
-  @Argument(help: "Recordings, as with --replay.", completion: .file())
-  var files: [String] = []
+  @Argument(Inputs.files) var files: [String]
 
   @OptionGroup var source: SourceOptions
   @OptionGroup var regions: RegionOptions
   @OptionGroup var calibration: CalibrationOptions
 
   @Option(
-    help: ArgumentHelp(
-      "Where zones end, in meters: enter and leave immediate, enter and leave near.",
-      valueName: "a,b,c,d"))
+    Setting(
+      "zones", "Where zones end, in meters: enter and leave immediate, enter and leave near.",
+      "a,b,c,d", shown: "0.5,0.7,4,5",
+      valid: "write four distances in meters that increase in pairs, such as 0.5,0.7,3,4",
+      read: ProximityLimits.init(text:)))
   var zones: ProximityLimits?
 
   @Option(
-    help: ArgumentHelp(
-      "Show which of two adapters is nearer to each beacon: left=hci0,right=hci1.",
-      discussion: "The adapters should stand 2 m apart or more; give their --adapter-offset.",
-      valueName: "left=adapter,right=adapter"), transform: Sides.init(option:))
+    Setting(
+      SettingDescription(
+        "sides", "Show which of two adapters is nearer to each beacon: left=hci0,right=hci1.",
+        "left=adapter,right=adapter",
+        details: "The adapters should stand 2 m apart or more; give their --adapter-offset."),
+      valid: { Sides.requirement(for: $0) }, read: Sides.init(text:)))
   var sides: Sides?
 
   @OptionGroup var output: OutputOptions
 
-  @Option(help: ArgumentHelp("Time between two reports: 1, 500ms or 1m.", valueName: "time"))
-  var interval = Seconds(1)
+  @Option(Inputs.interval) var interval: Seconds
 
   @Flag(
-    help: "Show only what changes: beacons that appear, come into another zone, or disappear.")
-  var onChange = false
+    .flag(
+      "on-change",
+      "Show only what changes: beacons that appear, come into another zone, or disappear."))
+  var onChange: Bool
 
-  @Option(help: ArgumentHelp("Run this on each such change, by /bin/sh.", valueName: "command"))
-  var exec: String?
+  @Option(Inputs.exec("Run this on each such change, by /bin/sh.")) var exec: String?
 
-  @Option(
-    help: ArgumentHelp(
-      "Stop after so many reports; with --on-change, after so many changes.", valueName: "number"))
+  @Option(Inputs.count("Stop after so many reports; with --on-change, after so many changes."))
   var count: Int?
 
-  @Flag(help: "Show the raw signal and the distance from it beside the smoothed.")
-  var raw = false
+  @Flag(Inputs.raw) var raw: Bool
 
   mutating func validate() throws {
     try regions.checkBeaconsOnly()
     try source.check(adding: files)
-    guard interval.value >= 0.05, interval.value <= 86400 else {
-      throw ValidationError("--interval must be from 50ms to 1d.")
-    }
-    try checkCount(count)
     try sides?.check(source)
   }
 
@@ -117,6 +113,13 @@ struct RangeCommand: AsyncParsableCommand {
 
   func run(_ session: BeaconSession, to out: StandardOutput) async throws {
     out.apply(output.form, output.zone)
+    let isScreen = output.format == .table && out.isTerminal && session.isPaced
+    if raw, onChange || output.format == .table && !isScreen, Settings.current.isGiven("raw") {
+      throw CommandError(
+        .usage,
+        "--raw is for reports, which \(onChange ? "--on-change replaces" : "this table sums up"); give "
+          + "--format json or csv too, or leave it out")
+    }
     // A command must not get ahead of the output.
     out.flushesLines = out.isTerminal || session.isPaced || exec != nil
     let regions = regions.all
@@ -127,7 +130,7 @@ struct RangeCommand: AsyncParsableCommand {
       case .json, .csv:
         RecordRangeWriter(
           output: out, regions: regions, isJSON: output.format == .json, beacon: beacon)
-      case .table where out.isTerminal && session.isPaced:
+      case .table where isScreen:
         LiveRangeWriter(
           output: out, regions: regions, beacon: beacon, showsSides: sides != nil)
       case .table: VisitRangeWriter(output: out, regions: regions, showsSides: sides != nil)
@@ -160,10 +163,10 @@ struct RangeCommand: AsyncParsableCommand {
   }
 }
 
-extension ProximityLimits: ExpressibleByArgument {
+extension ProximityLimits {
   /// Reads four distances in meters.
-  public init?(argument: String) {
-    let words = argument.split(separator: ",", omittingEmptySubsequences: false)
+  fileprivate init?(text: String) {
+    let words = text.split(separator: ",", omittingEmptySubsequences: false)
     let numbers = words.compactMap { Double($0) }
     guard words.count == 4, numbers.count == 4 else { return nil }
     try? self.init(
@@ -173,31 +176,40 @@ extension ProximityLimits: ExpressibleByArgument {
 }
 
 extension Sides {
-  init(option: String) throws {
-    let example = "for example left=hci0,right=hci1"
+  fileprivate init?(text: String) {
+    guard case .success(let sides) = Self.read(text) else { return nil }
+    self = sides
+  }
+
+  /// Returns the requirement for two sides, and the reason that a text does not name them.
+  fileprivate static func requirement(for text: String) -> String {
+    let example = "write two adapters such as left=hci0,right=hci1"
+    guard !text.isEmpty, case .failure(let reason) = read(text) else { return example }
+    return "\(reason.message); \(example)"
+  }
+
+  private static func read(_ text: String) -> Result<Sides, CommandError> {
+    func failure(_ reason: String) -> Result<Sides, CommandError> {
+      .failure(CommandError(.usage, reason))
+    }
     var adapters: [String: AdapterName] = [:]
-    for pair in option.split(separator: ",", omittingEmptySubsequences: false) {
+    for pair in text.split(separator: ",", omittingEmptySubsequences: false) {
       let words = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       guard let side = words.first, side == "left" || side == "right", words.count == 2 else {
-        throw ValidationError("'\(pair)' is neither left=ADAPTER nor right=ADAPTER; \(example).")
+        return failure("'\(pair)' is neither left=ADAPTER nor right=ADAPTER")
       }
       guard let adapter = AdapterName(String(words[1])) else {
-        throw ValidationError(
-          "'\(words[1])' is no adapter; name it by its number or its address, \(example) or "
-            + "\(side)=AA:BB:CC:DD:EE:FF.")
+        return failure("'\(words[1])' is not an adapter's number or address")
       }
       guard adapters.updateValue(adapter, forKey: String(side)) == nil else {
-        throw ValidationError("\(side) is given twice; give left and right once each, \(example).")
+        return failure("\(side) is given twice")
       }
     }
     guard let left = adapters["left"], let right = adapters["right"] else {
-      let missing = adapters["left"] == nil ? "left" : "right"
-      throw ValidationError("\(missing) is missing; name both adapters, \(example).")
+      return failure("\(adapters["left"] == nil ? "left" : "right") is missing")
     }
-    guard left != right else {
-      throw ValidationError("left and right are both \(left); name two adapters, \(example).")
-    }
-    self.init(left: left, right: right)
+    guard left != right else { return failure("left and right are both \(left)") }
+    return .success(Sides(left: left, right: right))
   }
 
   func check(_ source: SourceOptions) throws {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CaptureFiles
+import Frontends
 import Glibc
 import LiveScanning
 import Scanning
@@ -25,57 +26,51 @@ struct RecordCommand: AsyncParsableCommand {
         beaconscan record --replay captures/visitor.btsnoop visitor.pcapng
       """)
 
-  @Argument(help: "The file; - is standard output.", completion: .file())
-  var file: String
+  @Argument(.file("file", "The file; - is standard output.")) var file: String
 
   @OptionGroup var source: SourceOptions
 
   @Option(
-    help: ArgumentHelp(
-      "Begin the next file before one is larger: 500K, 10M or 1G.",
-      discussion:
+    Setting(
+      "rotate-size", "Begin the next file before one is larger, from 4096: 500K, 10M or 1G.", "size",
+      details:
         "The files are then named FILE-000001-20260131T090000Z and so on, before FILE's ending.",
-      valueName: "size"),
-    // Smaller files would consist mostly of headers.
-    transform: { try scaled($0, ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30], 4096 ... .max) })
+      // Smaller files would consist mostly of headers.
+      valid: "write a whole number from 4096, alone or with K, M or G"
+    ) { scaled($0, ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30], 4096 ... .max) })
   var rotateSize: Int?
 
   @Option(
-    help: ArgumentHelp("Begin the next file after so long: 90s, 15m, 1h or 1d.", valueName: "time"),
-    transform: { try scaled($0, ["S": 1, "M": 60, "H": 3600, "D": 86400], 1...1_000_000_000) })
+    Setting(
+      "rotate-every", "Begin the next file after so long: 90s, 15m, 1h or 1d.", "time",
+      valid: "write a whole number from 1, alone or with s, m, h or d"
+    ) { scaled($0, ["S": 1, "M": 60, "H": 3600, "D": 86400], 1...1_000_000_000) })
   var rotateEvery: Int?
 
   @Option(
-    help: ArgumentHelp(
-      "Keep so many files at most, with those of earlier runs; remove the oldest.",
-      valueName: "number"))
+    Inputs.number(
+      "keep", "Keep so many files at most, with those of earlier runs; remove the oldest.",
+      shown: "all"))
   var keep: Int?
 
   @Option(
-    help: """
-      btsnoop, btmon (btsnoop with the adapter) or pcapng. (default: by the file's ending, else \
-      btsnoop; btmon for several adapters)
-      """)
+    .choice(
+      "format", "btsnoop, btmon (btsnoop with the adapter) or pcapng.", "format",
+      shown: "by the file's ending, else btsnoop; btmon for several adapters"))
   var format: CaptureWriter.Format?
 
-  @Option(help: ArgumentHelp("Stop after so many packets.", valueName: "number"))
-  var count: Int?
-
-  @Flag(help: "Replace the file if it is there.")
-  var force = false
-
-  @Flag(name: .shortAndLong, help: "Write only errors to standard error.")
-  var quiet = false
+  @Option(Inputs.count("Stop after so many packets.")) var count: Int?
+  @Flag(.flag("force", "Replace the file if it is there.")) var force: Bool
+  @Flag(Inputs.quiet) var quiet: Bool
 
   mutating func validate() throws {
     try source.check()
-    if let keep, keep < 1 { throw ValidationError("--keep must be 1 or more.") }
     if keep != nil, !isRotated {
       throw ValidationError(
         "--keep is for several files; give --rotate-size or --rotate-every, by which the next "
           + "is begun.")
     }
-    try checkCount(count)
+    if format == nil { try checkEnding(of: file) }
     if file.isEmpty || FilePath(file).lastComponent == nil {
       throw ValidationError("The recording must have a name.")
     }
@@ -146,18 +141,22 @@ struct RecordCommand: AsyncParsableCommand {
   }
 }
 
-extension CaptureWriter.Format: ExpressibleByArgument {}
+/// Throws for a file whose name states a format that is not written.
+func checkEnding(of file: String) throws {
+  let ending = FilePath(file).extension?.lowercased() ?? ""
+  guard ["pcap", "cap", "gz", "zst", "bz2", "xz"].contains(ending) else { return }
+  throw ValidationError(
+    "\(file): a recording is written as btsnoop or pcapng, uncompressed; name it .btsnoop or .pcapng, "
+      + "or give its --format")
+}
 
 /// Reads a whole number within limits, optionally with a unit.
 private func scaled(
   _ text: String, _ units: [String: Int], _ limits: ClosedRange<Int>
-) throws -> Int {
+) -> Int? {
   let scale = units[text.last?.uppercased() ?? ""]
   let digits = scale == nil ? text[...] : text.dropLast()
   let product = Int(digits).map { $0.multipliedReportingOverflow(by: scale ?? 1) }
-  guard let product, !product.overflow, limits.contains(product.partialValue) else {
-    let names = units.sorted { $0.value < $1.value }.map(\.key).joined(separator: ", ")
-    throw ValidationError("give a whole number from \(limits.lowerBound), alone or with \(names)")
-  }
+  guard let product, !product.overflow, limits.contains(product.partialValue) else { return nil }
   return product.partialValue
 }

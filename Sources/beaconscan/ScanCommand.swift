@@ -21,8 +21,7 @@ struct ScanCommand: AsyncParsableCommand {
         gzip -c captures/lobby.btsnoop | beaconscan scan --replay - --format csv
       """)
 
-  @Argument(help: "Recordings, as with --replay.", completion: .file())
-  var files: [String] = []
+  @Argument(Inputs.files) var files: [String]
 
   @OptionGroup var source: SourceOptions
   @OptionGroup var regions: RegionOptions
@@ -30,20 +29,20 @@ struct ScanCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   @Flag(
-    help: ArgumentHelp(
-      "List every advertiser, of whatever kind, in place of the sightings of iBeacons.",
-      discussion:
-        "Live this needs raw HCI sockets: bluetoothd keeps other adverts to itself. At most 4,096 are kept."
-    ))
-  var all = false
+    .flag(
+      "all", "List every advertiser, of whatever kind, in place of the sightings of iBeacons.",
+      details: Self.allDetails))
+  var all: Bool
 
-  @Option(help: ArgumentHelp("Stop after so many sightings.", valueName: "number"))
-  var count: Int?
+  @Option(Inputs.count("Stop after so many sightings.")) var count: Int?
+
+  static let allDetails =
+    "Live this needs raw HCI sockets: bluetoothd keeps other adverts to itself. At most 4,096 are kept."
 
   mutating func validate() throws {
     try regions.checkBeaconsOnly()
     try source.check(adding: files)
-    try checkCount(count)
+    try filter.check(in: output.zone)
     if all, !regions.all.isEmpty {
       throw ValidationError("--all lists every advertiser; leave out --uuid and --region.")
     }

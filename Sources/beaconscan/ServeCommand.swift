@@ -50,8 +50,7 @@ struct ServeCommand: AsyncParsableCommand {
         curl -N http://127.0.0.1:8732/api/v1/events
       """)
 
-  @Argument(help: "Recordings, as with --replay.", completion: .file())
-  var files: [String] = []
+  @Argument(Inputs.files) var files: [String]
 
   @OptionGroup var source: SourceOptions
   @OptionGroup var location: LocationOptions
@@ -63,31 +62,33 @@ struct ServeCommand: AsyncParsableCommand {
   @OptionGroup var webhooks: WebhookOptions
 
   @Option(
-    help: ArgumentHelp(
+    .file(
+      "state-file",
       "Keep regions, their states and events in this database, and resume with what is there.",
-      valueName: "file"),
-    completion: .file())
+      valid: "write the name of a file, which stays; - is none", isValid: { $0 != "-" }))
   var stateFile: String?
 
   @Option(
-    help: ArgumentHelp(
-      "The same, and keep when each beacon was there: see beaconscan history.",
-      discussion: "The beacons of regions are then ranged all the time.", valueName: "file"),
-    completion: .file())
+    .file(
+      "history", "The same, and keep when each beacon was there: see beaconscan history.",
+      details: "The beacons of regions are then ranged all the time.",
+      valid: "write the name of a file, which stays; - is none", isValid: { $0 != "-" }))
   var history: String?
 
   @Option(
-    help: ArgumentHelp("Remove from the history what is older than this.", valueName: "days"))
-  var historyDays = 90
+    Inputs.number(
+      "history-days", "Remove from the history what is older than so many days.", upTo: 36500,
+      shown: "90"))
+  var historyDays: Int?
 
   @Option(
-    help: ArgumentHelp(
-      "Remove the oldest of the history where its file is larger than this.", valueName: "megabytes"
-    ))
-  var historySize = 64
+    Inputs.number(
+      "history-size",
+      "Remove the oldest of the history where its file is larger than so many megabytes.",
+      upTo: 1_000_000, shown: "64"))
+  var historySize: Int?
 
-  @Flag(name: .shortAndLong, help: "Write only errors to standard error.")
-  var quiet = false
+  @Flag(Inputs.quiet) var quiet: Bool
 
   mutating func validate() throws {
     try source.check(adding: files)
@@ -95,15 +96,11 @@ struct ServeCommand: AsyncParsableCommand {
       regions.leaveOut(notIn: source.recordings.replay, areSomeNeeded: false)
     }
     try location.check(beside: source.recordings.replay)
-    for (option, file) in [("--state-file", stateFile), ("--history", history)]
-    where file == "" || file == "-" {
-      throw ValidationError("\(option) is a file that stays; write its name.")
-    }
-    guard (1...36500).contains(historyDays) else {
-      throw ValidationError("--history-days must be from 1 to 36500.")
-    }
-    guard (1...1_000_000).contains(historySize) else {
-      throw ValidationError("--history-size must be from 1 to 1000000 megabytes.")
+    let limits = [("history-days", historyDays), ("history-size", historySize)]
+    if history == nil,
+      let (option, _) = limits.first(where: { $1 != nil && Settings.current.isGiven($0) })
+    {
+      throw ValidationError("--\(option) needs a history; give --history FILE too.")
     }
   }
 
@@ -123,8 +120,8 @@ struct ServeCommand: AsyncParsableCommand {
     configuration.recordsPresence = history != nil
     // Recorded data may be old, and is kept as long as there is room.
     configuration.history = Store.Limits(
-      maximumAge: source.isLive ? Int64(historyDays) * 86400 : .max,
-      maximumBytes: Int64(historySize) * 1_000_000)
+      maximumAge: source.isLive ? Int64(historyDays ?? 90) * 86400 : .max,
+      maximumBytes: Int64(historySize ?? 64) * 1_000_000)
     configuration.broker = try broker.configuration
     configuration.webhooks = try webhooks.configuration
     let (scanner, locations) = try open(source)
@@ -175,10 +172,10 @@ struct ServeCommand: AsyncParsableCommand {
         regions: try rules.apply(to: regions.all), circles: regions.circles,
         rules: try rules.rules, names: Settings.current.names
       ) { region throws(RegionRefusal) in
-        do throws(CommandError) {
-          return try rules.rules(of: region)
+        do throws(OptionError) {
+          return try rules.settings.rules(of: region)
         } catch {
-          throw .invalid(error.message)
+          throw .invalid("\(error)")
         }
       }
     }
@@ -189,16 +186,17 @@ struct ServeCommand: AsyncParsableCommand {
     _ use: (RegionConfiguration) throws -> Void
   ) throws {
     do {
-      let given = GivenArguments(CommandLine.arguments.dropFirst())
-      try Settings.readAgain(for: given.words) { arguments in
-        let command = try ServeCommand.parse(RegionList.gather(Array(arguments.dropFirst())))
+      let given = try GivenInputs(
+        CommandLine.arguments.dropFirst(2), for: ServeCommand.self, path: [ServeCommand.name])
+      try Settings.readAgain(for: given) { words in
+        let command = try ServeCommand.parse(Array(words.dropFirst()))
         try use(try command.regionConfiguration)
       }
       BeaconNames.give(Settings.current.names)
     } catch let error as CommandError {
       throw ServiceFailure(.usage, error.message)
     } catch {
-      throw ServiceFailure(.usage, usageSentence(message(for: error), subcommand: "serve"))
+      throw ServiceFailure(.usage, Beaconscan.usageSentence(error))
     }
   }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CaptureFiles
+import Frontends
 import Glibc
 import Records
 import Simulation
@@ -20,29 +21,39 @@ struct SimulateCommand: ParsableCommand {
         beaconscan range --replay visitor.btsnoop
       """)
 
-  enum RecordingFormat: String, CaseIterable, ExpressibleByArgument {
+  enum RecordingFormat: String, CaseIterable {
     case btsnoop, pcapng
   }
 
-  @Argument(
-    help: "The scenario file; - is standard input.", completion: .file(extensions: ["json"]))
+  @Argument(.file("scenario", "The scenario file; - is standard input.", endings: ["json"]))
   var scenario: String
 
-  @Option(name: .shortAndLong, help: "Where the recording goes; - is standard output.")
+  @Option(
+    Setting(
+      SettingDescription(
+        "output", letter: "o", "Where the recording goes; - is standard output.", "file",
+        completion: .file), valid: { _ in "write the name of a file" }, read: { $0 }))
   var output: String
 
-  @Option(help: "The recording's format. (default: by the output's ending, else btsnoop)")
+  @Option(
+    .choice(
+      "format", "The recording's format.", "format", shown: "by the output's ending, else btsnoop"))
   var format: RecordingFormat?
 
   @Option(
-    help: """
-      Where the truth goes; - is standard output. (default: the output's name with .truth.jsonl; \
-      none if the recording goes to standard output)
-      """)
+    .file(
+      "truth", "Where the truth goes; - is standard output.",
+      shown:
+        "the output's name with .truth.jsonl; none if the recording goes to standard output"))
   var truth: String?
 
-  @Option(help: "Begin the random numbers elsewhere than the scenario does.")
+  @Option(
+    .whole(
+      "seed", "Begin the random numbers elsewhere than the scenario does.", in: 0 ... .max,
+      valid: "write a whole number of 0 or more"))
   var seed: UInt64?
+
+  @Flag(.flag("force", "Replace the files if they are there.")) var force: Bool
 
   func validate() throws {
     if output == "-", truth == "-" {
@@ -51,9 +62,7 @@ struct SimulateCommand: ParsableCommand {
     if scenario.isEmpty {
       throw ValidationError("The scenario must have a name; - is standard input.")
     }
-    if output.isEmpty || truth?.isEmpty == true {
-      throw ValidationError("An output file must have a name.")
-    }
+    if format == nil { try checkEnding(of: output) }
     if output != "-", FilePath(output) == FilePath(truthPath ?? "") {
       throw ValidationError("The recording and the truth cannot be the same file.")
     }
@@ -68,8 +77,8 @@ struct SimulateCommand: ParsableCommand {
     var read = try readScenario()
     if let seed { read.seed = seed }
     let isPcapng = format.map { $0 == .pcapng } ?? output.hasSuffix(".pcapng")
-    let recording = try OutputFile(output)
-    let truth = try truthPath.map { try OutputFile($0) }
+    let recording = try OutputFile(output, replacesFile: force)
+    let truth = try truthPath.map { try OutputFile($0, replacesFile: force) }
     var simulator = Simulator(read, format: isPcapng ? .pcapng : .btsnoop)
     let line = StatusLine()
     var bytes: [UInt8] = []

@@ -31,7 +31,7 @@ import Testing
     let record = try #require(
       try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
     let text = try #require(record["time"] as? String)
-    let time = try #require(WrittenTime(argument: text))
+    let time = try #require(WrittenTime(text))
     return StoredEntry(
       id: 0, time: time.time(in: .utc).microseconds, kind: try #require(record["type"] as? String),
       region: record["region"] as? String,

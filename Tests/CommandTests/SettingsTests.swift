@@ -57,7 +57,7 @@ import Testing
       ("backend = ['hci']", 11, "'backend' has one value"),
       ("duration = true", 12, "'duration' is a text in quotes or a number"),
       ("adapter = ['hci0', 'eth1']", 11, "--adapter: 'eth1' cannot be used: write hci0"),
-      ("environment = 99", 15, "--environment must be from 0.5 to 8"),
+      ("environment = 99", 15, "--environment: '99' cannot be used: write a number such as 2.2, from 0.5 to 8"),
       (
         "count = 0", 1,
         "'count' is an option of locate, monitor, range, record, scan; put it into their"
@@ -65,7 +65,7 @@ import Testing
       ("a = ", 5, "expected a value"),
       ("zones = '1,2,3,4'", 1, "'zones' is an option of range; put it into the table [range]"),
       ("[monitr]", 2, "there is no table 'monitr'; 'monitor' may be meant"),
-      ("[region.a]\nuuid = 'E2C5'", 8, "no proximity UUID"),
+      ("[region.a]\nuuid = 'E2C5'", 8, "uuid: 'E2C5' cannot be used: a proximity UUID has 32"),
       ("[region.b]", 1, "'uuid' is missing here"),
       ("[region.c]\nuuid = '\(Self.uuid)'\nenter-distnace = 1", 1, "'enter-distance' may be meant"),
       ("[region.d]\nuuid = '\(Self.uuid)'\nmajor = 70000", 9, "from 0 to 65535"),
@@ -74,9 +74,9 @@ import Testing
         "--boundary is both"
       ),
       ("[region.j]\nlatitude = 52\nradius = 5", 1, "'longitude' is missing here"),
-      ("[region.k]\nlatitude = 52\nlongitude = 13\nradius = 0", 10, "of more than 0 and at most"),
-      ("[region.l]\nradius = 9\nlongitude = 13\nlatitude = 91", 12, "a number from -90 to 90"),
-      ("[region.m]\nradius = 9\nlatitude = 52\nlongitude = '13'", 13, "from -180 to 180"),
+      ("[region.k]\nlatitude = 52\nlongitude = 13\nradius = 0", 10, "radius: '0' cannot be used: write a number of meters of more than 0 and at most"),
+      ("[region.l]\nradius = 9\nlongitude = 13\nlatitude = 91", 12, "latitude: '91' cannot be used: write a number of degrees from -90 to 90"),
+      ("[region.m]\nradius = 9\nlatitude = 52\nlongitude = 'x'", 13, "from -180 to 180"),
       (
         "[region.n]\nlatitude = 52\nlongitude = 13\nradius = 9\nexit-after = 5", 1,
         "a rule for beacons, which circles do not have"
@@ -91,10 +91,10 @@ import Testing
       ),
       (
         "[beacon.f]\nuuid = '\(Self.uuid)'\nmajor = 2\nminor = 2\npower = 5", 9,
-        "a power from -100 to -1"
+        "power: '5' cannot be used: write a signal strength in dBm such as -59, from -100 to -1"
       ),
       ("[beacon.g]\nuuid = '\(Self.uuid)'", 1, "a beacon has 'uuid', 'major' and 'minor'"),
-      ("[beacon.h]\nuuid = '\(Self.uuid)'\nmajor = 1\nminor = 1\naddress = 'x'", 11, "no address"),
+      ("[beacon.h]\nuuid = '\(Self.uuid)'\nmajor = 1\nminor = 1\naddress = 'x'", 11, "address: 'x' cannot be used: write an address"),
       ("[beacon.i]\nuuid = '\(Self.uuid)'\nmajor = 1\nminor = 1", 1, "'h' is the same beacon"),
       ("[record]\nformat = 'json'", 10, "write btsnoop, btmon or pcapng"),
       ("[range]\nzones = '1,2'", 9, "write four distances"),
@@ -256,7 +256,7 @@ import Testing
   }
 
   /// Each subcommand that a file has a table for can be given the file.
-  @Test(arguments: OptionCatalog.commands.keys.sorted())
+  @Test(arguments: InputCatalog.commands.keys.sorted())
   func everyReaderHasConfig(command: String) throws {
     let help = try Command.run(command, "--help").output
     #expect(help.contains("--config <file>"), "\(help)")
@@ -322,9 +322,9 @@ import Testing
 
   @Test func whatMeansSomethingElse() throws {
     // As docs/configuration.md has it.
-    let others = OptionCatalog.commands.mapValues { command in
-      OptionCatalog.options(of: command).filter { name, option in
-        OptionCatalog.shared[name].map { $0 != option } ?? false
+    let others = InputCatalog.commands.mapValues { command in
+      InputCatalog.options(of: command).filter { name, option in
+        InputCatalog.shared[name].map { !$0.isSame(as: option) } ?? false
       }.keys.sorted()
     }.filter { !$0.value.isEmpty }
     #expect(
@@ -335,13 +335,13 @@ import Testing
       ])
     // Of what is no option of a group, each subcommand but these means the same.
     let values = Dictionary(
-      OptionCatalog.commands.flatMap { command, type in
-        OptionCatalog.options(of: type).filter { name, _ in
-          OptionCatalog.shared[name] == nil && OptionCatalog.own[command]?.contains(name) != true
-        }.map { ($0, [$1.valueName]) }
+      InputCatalog.commands.flatMap { command, type in
+        InputCatalog.options(of: type).filter { name, _ in
+          InputCatalog.shared[name] == nil && InputCatalog.own[command]?.contains(name) != true
+        }.map { ($0, [$1.about.syntax]) }
       }, uniquingKeysWith: +)
     #expect(values.values.allSatisfy { Set($0).count == 1 })
-    #expect(OptionCatalog.own == ["advertise": ["interval"]])
+    #expect(InputCatalog.own == ["advertise": ["interval"]])
     let copy = scratch.path("copy").path
     let run = try Command.shell(
       "BEACONSCAN_FORMAT=json BEACONSCAN_UUID=x beaconscan record \(Self.replay) --quiet '\(copy)'")
@@ -390,23 +390,23 @@ import Testing
 
   /// Each option of each subcommand is a key; what is shared means the same.
   @Test func theCatalogIsWhole() {
-    #expect(OptionCatalog.commands.count >= 11 && OptionCatalog.commands["config"] == nil)
-    for (name, command) in OptionCatalog.commands where name != "beacons" {
-      #expect(!OptionCatalog.options(of: command).isEmpty, "\(name)")
+    #expect(InputCatalog.commands.count >= 11 && InputCatalog.commands["config"] == nil)
+    for (name, command) in InputCatalog.commands where name != "beacons" {
+      #expect(!InputCatalog.options(of: command).isEmpty, "\(name)")
     }
     for option in ["adapter", "format", "exit-after", "environment", "uuid", "replay"] {
-      #expect(OptionCatalog.shared[option] != nil, "\(option)")
+      #expect(InputCatalog.shared[option] != nil, "\(option)")
     }
     func isShared(_ option: String, _ command: any ParsableCommand.Type) -> Bool {
-      OptionCatalog.options(of: command)[option] == OptionCatalog.shared[option]
+      InputCatalog.options(of: command)[option]?.isSame(as: InputCatalog.shared[option]) == true
     }
     #expect(isShared("format", ScanCommand.self) && isShared("format", DoctorCommand.self))
     #expect(isShared("adapter", RecordCommand.self) && !isShared("format", RecordCommand.self))
     #expect(
       !isShared("major", AdvertiseCommand.self)
         && !isShared("measured-power", AdvertiseCommand.self))
-    #expect(OptionCatalog.suggestion(for: "adaptre", among: ["adapter", "at"]) == "adapter")
-    #expect(OptionCatalog.suggestion(for: "zzz", among: ["adapter", "at"]) == nil)
+    #expect(InputCatalog.suggestion(for: "adaptre", among: ["adapter", "at"]) == "adapter")
+    #expect(InputCatalog.suggestion(for: "zzz", among: ["adapter", "at"]) == nil)
   }
 
   // MARK: Regions

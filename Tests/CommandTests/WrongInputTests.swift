@@ -32,6 +32,7 @@ import Testing
       "insp file": ["did you mean 'inspect'?"],
       "config chck": ["no subcommand 'config chck'", "did you mean 'config check'?"],
       "config help": ["no subcommand 'config help'", "beaconscan config --help lists all"],
+      "help foo": ["no subcommand 'foo'", "beaconscan --help lists all"],
       "config --format json": ["config show"],
       "scan --output x": ["scan has no option '--output'", "simulate has"],
       "config nothing": ["no subcommand 'config nothing'", "beaconscan config --help lists all"],
@@ -55,13 +56,16 @@ import Testing
     [
       "scan --uuid E2C5": ["32 hexadecimal digits", "this has 4"],
       "scan --uuid \(visitor)0": ["this has 33"],
-      "scan --uuid E2C56DB5-DFFB-48D2-B060-D0F5A71096EX": ["'X' is none"],
+      "scan --uuid E2C56DB5-DFFB-48D2-B060-D0F5A71096EX": ["'X' is not one"],
       "scan --uuid": ["--uuid needs a value", "32 hexadecimal digits"],
       "monitor": ["No region is named", "--region", "--uuid"],
       "monitor --region lobby": ["NAME=UUID"],
       "monitor --region lobby=E2C5": ["this has 4"],
       "monitor --region =\(visitor)": ["NAME=UUID"],
-      "monitor --region a=\(visitor):70000": ["NAME=UUID:MAJOR"],
+      "monitor --region a=\(visitor):70000": ["from 0 to 65535, not '70000'"],
+      "monitor --region a=52.5,13.3": ["RADIUS", "this has 2 numbers"],
+      "monitor --regoin a=\(visitor) \(file)": ["'--regoin'; did you mean '--region'?"],
+      "advertise --uid \(visitor)": ["did you mean '--uuid'?"],
       "monitor --region a=\(visitor) --region a=\(visitor):1": ["'a'", "a name of its own"],
       "scan --all --uuid \(visitor) \(file)": ["--all", "--uuid"],
       "scan --top 3 \(file)": ["--all"],
@@ -99,15 +103,15 @@ import Testing
   private static let numbers = mistakes(
     64,
     [
-      "scan --count 0": ["--count must be 1 or more"],
+      "scan --count 0": ["--count: '0'", "whole number of 1 or more"],
       "scan --count few": ["whole number of 1 or more"],
       "range --count -3": ["--count"],
       "record --keep 0 a": ["--keep"],
       "range --zones 1,2,3": ["four distances", "0.5,0.7,3,4"],
       "range --zones 4,3,2,1": ["four distances"],
-      "range --environment 0": ["--environment must be from"],
+      "range --environment 0": ["--environment: '0'", "from 0.5 to 8"],
       "range --environment much": ["a number such as 2.2"],
-      "range --measured-power 5": ["--measured-power must be from -100 to -1"],
+      "range --measured-power 5": ["--measured-power: '5'", "from -100 to -1"],
       "range --measured-power strong": ["dBm such as -67"],
       "range --adapter-offset 99": ["from -50 to 50"],
       "range --adapter-offset hci=3": ["hci1=3"],
@@ -116,10 +120,21 @@ import Testing
       "range --model android-2013 --environment 2": ["--environment belongs to"],
       "range --calibrate \(visitor)@power=5": ["power=-62"],
       "range --pin \(visitor)=00:11:22:33:44:55": ["UUID:MAJOR:MINOR=AA:BB:CC:DD:EE:FF"],
-      "range --sides left=hci0": ["right is missing"],
+      "range --sides left=hci0": ["--sides", "right is missing"],
       "monitor --uuid \(visitor) --boundary far": ["-67", "3m"],
       "monitor --uuid \(visitor) --boundary -67 --enter-rssi -60": ["--boundary"],
-      "monitor --uuid \(visitor) --enter-count 4/3": ["1 <= N <= M <= 64"],
+      "monitor --uuid \(visitor) --enter-count 4/3": ["--enter-count: '4/3'", "from 1/1 to 64/64"],
+      "monitor --uuid \(visitor) --exit-after 0": ["--exit-after: '0'", "at most 7d"],
+      "monitor --uuid \(visitor) --enter-distance 0": ["--enter-distance: '0'", "more than 0"],
+      "monitor --uuid \(visitor) --enter-rssi 60": ["--enter-rssi: '60'", "from -128 to 0"],
+      "monitor --uuid \(visitor) --enter-rssi -70 --exit-rssi -60 \(file)": ["--exit-rssi -60", "--enter-rssi -70"],
+      "scan --min-rssi 60 \(file)": ["--min-rssi: '60'", "from -128 to 0"],
+      "scan --since 2026-01-15 --until 2025-01-15 \(file)": ["--since must be before --until"],
+      "inspect --since 2026-01-15 --until 2025-01-15 \(file)": ["--since must be before --until"],
+      "locate --position 91,0": ["--position: '91,0'", "a latitude from -90 to 90"],
+      "calibrate --at 1=\(file)@50-20": ["--at", "FROM before the second TO"],
+      "range --calibrate \(visitor)@pwr=5": ["--calibrate", "a power from -100 to -1"],
+      "range --speed 10 \(file)": ["--speed: '10'", "with an x"],
       "monitor --uuid \(visitor) --enter-rssi high": ["dBm such as -67"],
       "monitor --uuid \(visitor) --enter-distance near": ["meters such as 1.5"],
       "simulate captures/visitor.json --output - --seed x": ["--seed", "whole number"],
@@ -164,10 +179,10 @@ import Testing
       "monitor --uuid \(visitor) --adapter hci0 --adapter hci2 --adapter-offset hci1=3": [
         "hci1, which --adapter leaves out", "or name hci0 or hci2",
       ],
-      "monitor --uuid \(visitor) --exec ''": ["--exec must have a command"],
-      "monitor --uuid \(visitor) --state-file ''": ["--state-file must have a name"],
+      "monitor --uuid \(visitor) --exec ''": ["--exec", "write a line of shell"],
+      "monitor --uuid \(visitor) --state-file ''": ["--state-file needs a value"],
       "simulate a --output - --truth -": ["standard output"],
-      "calibrate --replay a": ["--at 1=FILE"],
+      "calibrate --replay a": ["calibrate has no option '--replay'"],
       "calibrate --at far": ["edge, inside or outside"],
       "advertise --uuid \(visitor) --tx-power": ["--tx-power needs --extended"],
       "decode --as text 00": ["--as", "write auto, ad, manufacturer, h4, ll or command"],
@@ -177,14 +192,20 @@ import Testing
       "scan --json= \(file)": ["--json takes no value"],
       "scan --json=yes \(file)": ["--json takes no value; leave '=yes' out"],
       "scan ''": ["A recording must have a name"],
-      "scan --config= \(file)": ["must have a name; write the name of a file"],
+      "serve --history-size 3 --replay \(file)": ["--history-size", "give --history FILE too"],
+      "serve --mqtt a --mqtt-room x --mqtt-discovery none": ["--mqtt-room", "--mqtt-discovery none"],
+      "record --replay \(file) /tmp/x.pcap": ["/tmp/x.pcap", "btsnoop or pcapng"],
+      "record --replay \(file) /tmp/x.pcapng.gz": ["/tmp/x.pcapng.gz", "uncompressed"],
+      "simulate captures/visitor.json -o x.pcap": ["x.pcap", "btsnoop or pcapng"],
+      "range --raw \(file)": ["--raw is for reports", "--format json or csv"],
+      "scan --config= \(file)": ["--config needs a value: write the name of a file"],
       "config check ''": ["must have a name"],
       "simulate '' --output -": ["The scenario must have a name"],
-      "monitor --uuid \(visitor) --exec ' ' \(file)": ["--exec must have a command"],
+      "monitor --uuid \(visitor) --exec ' ' \(file)": ["--exec", "write a line of shell"],
       "monitor --uuid \(visitor) --exec 'größe' \(file)": ["there is no command 'größe'"],
-      "monitor --uuid \(visitor) --state-file - \(file)": ["--state-file", "not -"],
+      "monitor --uuid \(visitor) --state-file - \(file)": ["--state-file", "- is none"],
       "adapters a b": ["'a', 'b'", "beaconscan adapters --help"],
-      "advertise --uuid \(visitor) --legacy --extended": ["'--legacy'", "give one of them"],
+      "advertise --uuid \(visitor) --legacy --extended": ["--legacy and --extended", "give one of them"],
       "advertise --uuid \(visitor) --measured-power 200": ["from -128 to 127"],
       "scan -x \(file)": ["there is no option '-x'"],
     ])
@@ -198,6 +219,7 @@ import Testing
         "range /": ["/: it is a directory"],
         "simulate /nonexistent --output -": ["check the path"],
         "calibrate --at 1=/nonexistent": ["no such file"],
+        "serve --mqtt a --mqtt-ca /nonexistent --replay \(file)": ["/nonexistent", "PEM file"],
       ])
     + mistakes(
       65,
@@ -214,6 +236,7 @@ import Testing
       73,
       [
         "simulate captures/visitor.json --output /none/file": ["cannot create it"],
+        "simulate captures/visitor.json --output README.md": ["README.md: there is a file already", "--force"],
         "record --replay \(file) /none/file": ["cannot create it"],
       ])
 
@@ -226,7 +249,7 @@ import Testing
         "scan --since \"$(printf 'a\\nb')\"": ["--since: 'a?b'", "2026-01-15"],
         "scan --top \"a' is invalid for 'b\"": ["--top: 'a' is invalid for 'b' cannot be used"],
         "scan \"$(printf -- '--a\\nb')\"": ["there is no option '--a?b'"],
-        "adapters \"$(printf 'a\\nb')\"": ["'a?b' belongs to no option"],
+        "adapters \"$(printf 'a\\nb')\"": ["there is no place for 'a?b'"],
         "scan --uuid \"$(printf 'a\\342\\200\\256b')\"": [
           "--uuid: 'a?b'", "32 hexadecimal digits",
         ],
@@ -271,7 +294,8 @@ import Testing
   /// Options whose value is any text: what is wrong with one is found where it is used.
   private static let texts: Set = [
     "replay", "config", "state-file", "exec", "output", "truth", "name", "database",
-    "token-file", "history",
+    "token-file", "history", "webhook-secret-file", "mqtt-username", "mqtt-password-file", "mqtt-ca",
+    "mqtt-certificate", "mqtt-key", "mqtt-node", "mqtt-prefix", "mqtt-discovery", "mqtt-room",
   ]
 
   /// A subcommand, by its words.
@@ -281,51 +305,40 @@ import Testing
     var testDescription: String { path.joined(separator: " ") }
 
     static let all = Beaconscan.configuration.subcommands.flatMap { type in
-      let path = [type._commandName]
+      let path = [type.name]
       return [Subcommand(type: type, path: path)]
         + type.configuration.subcommands.map {
-          Subcommand(type: $0, path: path + [$0._commandName])
+          Subcommand(type: $0, path: path + [$0.name])
         }
     }
 
-    var options: [OptionDescription] {
-      OptionCatalog.everyOption(of: type).filter { $0.name != "help" && $0.name != "version" }
-    }
+    var options: [Input] { Input.all(of: type).filter { !$0.isArgument } }
   }
 
-  /// Every option of every subcommand, as the parser has them, says what is valid where its value is wrong, and
-  /// where it is missing. The parser takes long in this build: of the wrong values each option has one in turn, or
-  /// all where `BEACONSCAN_LONG` is set.
+  /// Every option of every subcommand says what is valid where its value is wrong, and where it is missing.
   @Test(arguments: Subcommand.all) func everyOption(subcommand: Subcommand) {
-    let isLong = ProcessInfo.processInfo.environment["BEACONSCAN_LONG"] != nil
-    for (index, option) in subcommand.options.enumerated() {
-      let name = option.name ?? ""
+    for option in subcommand.options {
       // What is wrong with a text is found where it is used.
-      let isText = Self.texts.contains(name) || subcommand.path == ["history"] && name == "region"
-      let wrong = option.isFlag ? ["=x"] : isText ? [""] : ["", "=a\nb' is", "=\u{7F}"]
-      for value in isLong ? wrong : [wrong[index % wrong.count]] {
-        Self.check("--" + name, value, subcommand.path)
+      let isText =
+        Self.texts.contains(option.name) || subcommand.path == ["history"] && option.name == "region"
+      for value in option.isFlag ? ["=x"] : isText ? ["", "="] : ["", "=", "=a\nb' is", "=\u{7F}"] {
+        let word = "--\(option.name)"
+        let error = #expect(throws: CommandError.self) {
+          let given = try GivenInputs(
+            [word + value], for: subcommand.type, path: subcommand.path)
+          try given.check()
+        }
+        let sentence = error?.message ?? ""
+        let says = ["write ", "leave ", "digits"]
+        #expect(
+          sentence.hasPrefix(word) && !sentence.contains("--help")
+            && says.contains { sentence.contains($0) }, "\(word)\(value): \(sentence)")
       }
     }
   }
 
   @Test func optionsAreFound() {
     #expect(Subcommand.all.map(\.options.count).reduce(0, +) > 150)
-  }
-
-  private static func check(_ option: String, _ value: String, _ path: [String]) {
-    var sentence = ""
-    do {
-      _ = try Beaconscan.parseAsRoot(path + [option + value])
-    } catch {
-      sentence = usageSentence(
-        Beaconscan.message(for: error), subcommand: path.joined(separator: " "))
-    }
-    let says = ["write ", "give ", "leave ", "digits", "must be one of", "for example"]
-    let isGood =
-      sentence.hasPrefix(option) && !sentence.contains("--help")
-      && says.contains { sentence.contains($0) }
-    #expect(isGood, "\(path) \(option)\(value): \(sentence)")
   }
 
   /// A file that is no recording leaves no recording, and replaces none.

@@ -43,7 +43,7 @@ import Testing
     ("region", "lobby=12", "has 32 hexadecimal digits, such as"),
     ("region", nil, "region needs a value: write NAME=UUID"),
     ("region", "stop=91,13,200", "a circle is NAME=LATITUDE,LONGITUDE,RADIUS with a latitude from"),
-    ("source", "gps", "source: 'gps' cannot be used: write auto or gpsd or geoclue or fixed"),
+    ("source", "gps", "source: 'gps' cannot be used: write auto, gpsd, geoclue or fixed"),
     ("gpsd", "here there", "write HOST, HOST:PORT or the path of a Unix socket"),
     ("position", "52", "write LATITUDE,LONGITUDE or LATITUDE,LONGITUDE,ALTITUDE"),
     ("locate", "yes", "write true or false, or give no value"),
@@ -52,14 +52,14 @@ import Testing
     ("exit-after", "soon", "exit-after: 'soon' cannot be used: write adaptive, or a number of"),
     ("enter-distance", "near", "write a distance in meters such as 1.5"),
     ("enter-count", "2", "write how many of how many sightings, such as 2/3"),
-    ("interval", "1ms", "write a time from 50ms to 1d"),
-    ("speed", "fast", "write max, or a multiple"), ("backend", "usb", "write auto or hci or bluez"),
+    ("interval", "1ms", "from 50ms to 1d"),
+    ("speed", "fast", "write max, or a multiple"), ("backend", "usb", "write auto, hci or bluez"),
     ("adapter", "eth0", "write hci0, hci1 and so on"),
     ("range", "yes", "write true or false, or give no value"),
-    ("measured-power", "5", "from -100 to -1 dBm"), ("environment", "9", "from 0.5 to 8"),
-    ("adapter-offset", "60", "write decibels from -50 to 50"),
+    ("measured-power", "5", "in dBm such as -59, from -100 to -1"), ("environment", "9", "from 0.5 to 8"),
+    ("adapter-offset", "60", "hci1=3, from -50 to 50"),
     ("calibrate", "x", "such as UUID:1:2@power=-62"), ("pin", "x", "UUID:MAJOR:MINOR=AA:BB"),
-    ("model", "x", "write log-distance or "), ("replay", "", "write the name of a recording"),
+    ("model", "x", "write log-distance, "), ("replay", "", "write the name of a recording"),
   ])
   func aWrongValueIsRefusedWithWhatIsValid(name: String, value: String?, sentence: String) {
     var options = EmbeddingOptions()
@@ -123,7 +123,7 @@ import Testing
   @Test(arguments: [
     ("near=1", "region 'door': there is no rule 'near'; the rules are boundary, "),
     ("each,each", "region 'door': each is given twice"), ("dwell", "dwell needs a value"),
-    ("each=1", "each takes no value; leave '=1' out"),
+    ("each=1", "each: '1' cannot be used: write true or false"),
     ("exit-after=x", "region 'door': exit-after: 'x' cannot be used"),
     ("boundary=3m,enter-rssi=-70", "boundary is both the level to enter and to leave"),
   ])

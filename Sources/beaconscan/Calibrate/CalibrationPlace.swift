@@ -1,9 +1,8 @@
-import ArgumentParser
 import Ranging
 import Records
 
 /// A place of a calibration and its recording: `2`, `edge`, `2=near.pcapng`, `2=walk.pcapng@30-60`.
-struct CalibrationPlace: ExpressibleByArgument {
+struct CalibrationPlace {
   /// A beacon's position: a distance in meters, or relative to the boundary of a region.
   enum Position: Hashable {
     case distance(Double)

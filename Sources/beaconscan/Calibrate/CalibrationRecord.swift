@@ -45,7 +45,7 @@ struct CalibrationRecord {
       unsafe free(resolved)
     }
     if target == path { Self.makeFolder(of: path) }
-    let output = try OutputFile(target)
+    let output = try OutputFile(target, replacesFile: true)
     try output.write(document.bytes)
     try output.finish()
     return path

@@ -1,10 +1,9 @@
 import Advertising
-import ArgumentParser
 import Bytes
 import HCIPackets
 
 /// The kind of the bytes given to `decode`.
-enum DecodeInput: String, ExpressibleByArgument, CaseIterable {
+enum DecodeInput: String, CaseIterable {
   /// Recognized by the bytes.
   case auto
   /// Advertising data: AD structures.

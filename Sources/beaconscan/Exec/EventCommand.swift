@@ -61,9 +61,6 @@ struct EventCommand {
   /// Throws `CommandError` if the shell does not find the script's first command, which is checked
   /// only if it is a plain word.
   func check() throws {
-    guard script.contains(where: { !$0.isWhitespace }) else {
-      throw CommandError(.usage, "--exec must have a command; write a line of shell")
-    }
     guard let word = firstWord else { return }
     let search = ["sh", "-c", "command -v \"$1\" >/dev/null 2>&1", "sh", word]
     guard run(search, ProcessInfo.processInfo.environment, input: []) != nil else { return }

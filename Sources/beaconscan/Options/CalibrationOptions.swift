@@ -10,58 +10,17 @@ import ServiceCore
 
 /// The calibration of the site, the adapters and the beacons.
 struct CalibrationOptions: ParsableArguments {
-  @Option(
-    help: ArgumentHelp(
-      "How signal falls with distance: log-distance, android-nexus5 or android-2013.",
-      valueName: "name"), completion: .list(PathLossModel.names))
-  var model: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "The site's environment factor, the exponent of log-distance: 2 is free space.",
-      valueName: "number"))
-  var environment: Double?
-
-  @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp(
-      "The power received at 1 m, in place of what the beacons state.", valueName: "dBm"))
-  var measuredPower: Double?
-
-  @Option(
-    parsing: .unconditionalSingleValue,
-    help: ArgumentHelp(
-      "How much stronger than true the adapter receives; for one of several, hci1=3.",
-      discussion:
-        "May be given several times, once for each adapter and once for all. That of one adapter "
-        + "counts where this adapter receives.",
-      valueName: "[adapter=]dB"))
-  var adapterOffset: [AdapterOffset] = []
-
-  @Option(
-    help: ArgumentHelp(
-      "What is known of some beacons: UUID[:MAJOR[:MINOR]]@power=-62,exponent=2.4,offset=3.",
-      discussion: "Any of the three may be left out. May be given several times.",
-      valueName: "beacons@values"))
-  var calibrate: [BeaconCalibration] = []
-
-  @Option(
-    help: ArgumentHelp(
-      "The only sender that counts of a beacon that others imitate: UUID:MAJOR:MINOR=ADDRESS.",
-      discussion: "May be given several times.", valueName: "beacon=address"))
-  var pin: [Pin] = []
+  @Option(Inputs.model) var model: String?
+  @Option(Inputs.environment) var environment: Double?
+  @Option(Inputs.measuredPower) var measuredPower: Double?
+  @Option(Inputs.adapterOffset) var adapterOffset: [AdapterOffset]
+  @Option(Inputs.calibrate) var calibrate: [BeaconCalibration]
+  @Option(Inputs.pin) var pin: [Pin]
 
   func validate() throws {
-    if let model, PathLossModel(name: model) == nil {
-      throw ValidationError(
-        "--model must be one of \(PathLossModel.names.joined(separator: ", ")), not '\(model)'.")
-    }
     if environment != nil, let model, model != "log-distance" {
       throw ValidationError("--environment belongs to --model log-distance.")
     }
-    if let environment { try check("--environment", environment, PathLossModel.exponentRange) }
-    if let measuredPower { try check("--measured-power", measuredPower, -100 ... -1) }
-    for offset in adapterOffset { try check("--adapter-offset", offset.decibels, -50...50) }
     for offset in adapterOffset
     where adapterOffset.count(where: { $0.adapter == offset.adapter }) > 1 {
       throw ValidationError(
@@ -108,11 +67,5 @@ struct CalibrationOptions: ParsableArguments {
       Calibration(
         model: model.flatMap { PathLossModel(name: $0) }, environment: environment,
         measuredPower: measuredPower, offsets: adapterOffset), of: beacons)
-  }
-
-  private func check(_ option: String, _ value: Double, _ range: ClosedRange<Double>) throws {
-    guard !range.contains(value) else { return }
-    let (least, most) = (decimal(range.lowerBound, 2), decimal(range.upperBound, 2))
-    throw ValidationError("\(option) must be from \(least) to \(most).")
   }
 }

@@ -1,10 +1,11 @@
 import ArgumentParser
+import Frontends
 
 /// The option of every subcommand that reads the configuration.
 struct ConfigurationOption: ParsableArguments {
   @Option(
-    help: ArgumentHelp(
-      "The configuration file. (default: ~/.config/beaconscan.toml and /etc/beaconscan.toml)",
-      valueName: "file"), completion: .file(extensions: ["toml"]))
+    .file(
+      "config", "The configuration file.", shown: "~/.config/beaconscan.toml and /etc/beaconscan.toml",
+      endings: ["toml"]))
   var config: String?
 }

@@ -1,36 +1,31 @@
 import ArgumentParser
+import Frontends
 import Glibc
 import Records
 import Scanning
 
 /// The adverts that count, and the rows and order of a list.
 struct FilterOptions: ParsableArguments {
-  @Option(
-    name: .customLong("min-rssi"),
-    help: ArgumentHelp("Only what was received at least so strong, in dBm.", valueName: "dBm"))
-  var minimumRSSI: Int8?
+  @Option(Inputs.minimumRSSI) var minimumRSSI: Int8?
+  @Option(Inputs.since) var since: WrittenTime?
+  @Option(Inputs.until) var until: WrittenTime?
 
   @Option(
-    help: ArgumentHelp(
-      "Only from this time on, such as '2026-01-15 09:00' or 2026-01-15T08:00:00Z.",
-      discussion: "A time without an offset is local, or UTC with --utc.", valueName: "time"))
-  var since: WrittenTime?
-
-  @Option(help: ArgumentHelp("Only before this time.", valueName: "time"))
-  var until: WrittenTime?
-
-  @Option(
-    help: ArgumentHelp(
-      "The order of a list: distance (by signal strength), name, last, rssi or count.",
-      valueName: "order"))
+    .choice(
+      "sort", "The order of a list: distance (by signal strength), name, last, rssi or count.",
+      "order", shown: "count"))
   var sort: RowOrder?
 
-  @Option(help: ArgumentHelp("Show only so many rows of a list.", valueName: "number"))
-  var top: Int?
+  @Option(Inputs.number("top", "Show only so many rows of a list.", shown: "all")) var top: Int?
 
-  func validate() throws {
-    if let top, top < 1 { throw ValidationError("--top must be 1 or more.") }
+  /// Throws if no time is in the filter.
+  func check(in zone: ClockZone) throws {
+    if let since = since?.time(in: zone), let until = until?.time(in: zone), since >= until {
+      throw ValidationError(Self.contraryTimes)
+    }
   }
+
+  static let contraryTimes = "--since must be before --until; exchange them"
 
   func filter(in zone: ClockZone) -> AdvertFilter {
     AdvertFilter(
@@ -38,7 +33,6 @@ struct FilterOptions: ParsableArguments {
   }
 }
 
-extension RowOrder: ExpressibleByArgument {}
 
 /// A filter of adverts.
 struct AdvertFilter {

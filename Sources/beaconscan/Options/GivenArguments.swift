@@ -1,47 +1,50 @@
 import ArgumentParser
 
 struct GivenArguments {
-  /// The words of the command line. A negative number is joined to its option, as in
-  /// `--boundary=-67`, since the parser takes a word that starts with a dash for an option.
   let words: [String]
 
-  init(_ given: some Sequence<String>) {
-    var words: [String] = []
-    var isOver = false
-    for word in given {
-      if !isOver, let option = words.last, option.isLongOption, word.isNegativeNumber {
-        words[words.count - 1] = "\(option)=\(word)"
-      } else {
-        words.append(word)
-      }
-      isOver = isOver || word == "--"
+  init(_ given: some Sequence<String>) { words = Array(given) }
+
+  /// Returns the subcommand, and the words of its name.
+  func subcommand(
+    of command: any ParsableCommand.Type = Beaconscan.self
+  ) -> (command: any ParsableCommand.Type, path: [String]) {
+    var found: (command: any ParsableCommand.Type, path: [String]) = (command, [])
+    for word in words {
+      guard let next = found.command.configuration.subcommands.first(where: { $0.name == word })
+      else { break }
+      found = (next, found.path + [word])
     }
-    self.words = words
+    return found
+  }
+
+  /// Whether the parser answers the words itself, as it does for help.
+  var areOfParser: Bool {
+    words.prefix { $0 != "--" }.contains {
+      ["--help", "-h", "--version"].contains($0) || $0.hasPrefix("--generate-")
+        || $0.hasPrefix("--experimental-")
+    } || words.first == "help"
   }
 
   /// Checks the name of the subcommand, and suggests a similar one.
   func checkSubcommand(
-    of command: any ParsableCommand.Type, behind path: [String] = []
+    of command: any ParsableCommand.Type, after path: [String] = []
   ) throws(CommandError) {
     let subcommands = command.configuration.subcommands
-    guard !subcommands.isEmpty, let name = words.dropFirst(path.count).first,
-      !name.hasPrefix("-"), name != "help" || !path.isEmpty
+    let isHelp = words.first == "help"
+    guard !subcommands.isEmpty, let name = words.dropFirst(path.count + (isHelp ? 1 : 0)).first,
+      !name.hasPrefix("-")
     else { return }
-    if let next = subcommands.first(where: { $0._commandName == name }) {
-      return try checkSubcommand(of: next, behind: path + [name])
+    if let next = subcommands.first(where: { $0.name == name }) {
+      return try checkSubcommand(of: next, after: path + [name])
     }
     func full(_ name: String) -> String { (path + [name]).joined(separator: " ") }
-    let near = subcommands.map { $0._commandName }.min { name.edits(to: $0) < name.edits(to: $1) }
+    let near = subcommands.map { $0.name }.min { name.edits(to: $0) < name.edits(to: $1) }
     let remedy =
       near.flatMap { name.edits(to: $0) <= 2 || $0.hasPrefix(name) ? full($0) : nil }
       .map { "did you mean '\($0)'?" }
       ?? (["beaconscan"] + path + ["--help lists all"]).joined(separator: " ")
     throw CommandError(.usage, "there is no subcommand '\(full(name))'; \(remedy)")
-  }
-
-  var subcommand: String? {
-    let names = words.prefix(words.first == "config" ? 2 : 1).prefix { !$0.hasPrefix("-") }
-    return names.isEmpty ? nil : names.joined(separator: " ")
   }
 
   /// Checks that every word is UTF-8. Others would be repaired, and might name another file.
@@ -59,37 +62,9 @@ struct GivenArguments {
       "'\(word)' is not UTF-8; rename the file, or give a recording on standard input, as in "
         + "beaconscan scan - < FILE")
   }
-
-  /// Reports two faults that the parser ignores: an option with one value that is given twice, and
-  /// a flag with an equals sign.
-  func check(for command: any ParsableCommand) throws(CommandError) {
-    let given = words.prefix { $0 != "--" }.filter { $0.hasPrefix("-") && $0.count > 1 }
-    let names = given.map { $0.prefix { $0 != "=" } }
-    // Asking the parser takes milliseconds, so only suspicious words are checked.
-    guard
-      Set(names).count < names.count
-        || given.contains(where: { $0.hasSuffix("=") || !$0.hasPrefix("--") })
-    else { return }
-    for option in OptionCatalog.everyOption(of: type(of: command)) {
-      let words = given.filter(option.isGiven)
-      if option.isFlag, let word = words.first(where: { $0.hasSuffix("=") }) {
-        throw CommandError(.usage, flagSentence(String(word.dropLast()), ""))
-      }
-      if !option.isFlag, !option.isRepeating, words.count > 1 {
-        throw CommandError(.usage, "--\(option.name ?? "") is given twice; give it once")
-      }
-    }
-  }
 }
 
 extension String {
-  fileprivate var isLongOption: Bool { hasPrefix("--") && count > 2 && !contains("=") }
-
-  fileprivate var isNegativeNumber: Bool {
-    let text = dropFirst()
-    return hasPrefix("-") && (text.first?.isNumber ?? false || text.first == ".")
-  }
-
   /// Returns the Levenshtein distance to another text.
   func edits(to other: String) -> Int {
     var row = Array(0...other.count)

@@ -8,26 +8,9 @@ import Sources
 
 /// The live source of locations.
 struct LocationOptions: ParsableArguments {
-  @Option(
-    help: ArgumentHelp(
-      "Where locations come from: gpsd, geoclue, fixed (the --position) or auto.",
-      discussion:
-        "auto uses gpsd where it runs, otherwise GeoClue, otherwise the --position. Where one of them has no "
-        + "fix for a minute, it uses the next. (default: auto)"))
-  var source: LocationSettings.Kind?
-
-  @Option(
-    help: ArgumentHelp(
-      "Where gpsd listens: HOST, HOST:PORT or the path of a Unix socket.",
-      valueName: "host:port|path"))
-  var gpsd: GPSDAddress?
-
-  @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp(
-      "Where this machine stands, in degrees and meters above sea level.",
-      valueName: "latitude,longitude[,altitude]"))
-  var position: PositionArgument?
+  @Option(Inputs.source) var source: LocationSettings.Kind?
+  @Option(Inputs.gpsd) var gpsd: GPSDAddress?
+  @Option(Inputs.position) var position: PositionArgument?
 
   func validate() throws {
     if let fault = settings.fault(mark: "--", where: Settings.current.isGiven) {
@@ -90,8 +73,6 @@ struct LocationOptions: ParsableArguments {
       choice: choice(of: fixes))
   }
 }
-
-extension LocationSettings.Kind: ExpressibleByArgument {}
 
 extension RecordingOptions {
   func open(tracks: [String]) throws -> LocationInput {

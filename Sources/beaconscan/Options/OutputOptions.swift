@@ -2,7 +2,7 @@ import ArgumentParser
 import Frontends
 import Records
 
-enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
+enum OutputFormat: String, CaseIterable {
   /// Columns for people.
   case table
   /// One JSON object for each line; see docs/json.md.
@@ -12,14 +12,19 @@ enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
 }
 
 struct FormatOptions: ParsableArguments {
-  @Option(help: "How results are written: table, json (one object a line) or csv.")
-  var format = OutputFormat.table
+  @Option(
+    .choice(
+      "format", "How results are written: table, json (one object a line) or csv.", "format",
+      standard: .table))
+  var format: OutputFormat
 
-  @Flag(help: "The same as --format json.")
-  var json = false
+  @Flag(.flag("json", "The same as --format json.")) var json: Bool
 
-  @Option(help: "Color in tables: auto (on a terminal, unless NO_COLOR is set), always or never.")
-  var color = ColorChoice.auto
+  @Option(
+    .choice(
+      "color", "Color in tables: auto (on a terminal, unless NO_COLOR is set), always or never.",
+      "color", standard: .auto))
+  var color: ColorChoice
 
   mutating func validate() throws {
     guard json else { return }
@@ -31,8 +36,9 @@ struct FormatOptions: ParsableArguments {
 }
 
 struct ZoneOption: ParsableArguments {
-  @Flag(help: "Show times in UTC in tables, where they are local; JSON and CSV have UTC always.")
-  var utc = false
+  @Flag(
+    .flag("utc", "Show times in UTC in tables, where they are local; JSON and CSV have UTC always."))
+  var utc: Bool
 
   var zone: ClockZone { utc ? .utc : .local }
 }
@@ -42,12 +48,12 @@ struct OutputOptions: ParsableArguments {
   @OptionGroup var form: FormatOptions
   @OptionGroup var clock: ZoneOption
 
-  @Flag(name: .shortAndLong, help: "Write only errors to standard error.")
-  var quiet = false
+  @Flag(Inputs.quiet) var quiet: Bool
 
   @Flag(
-    name: .shortAndLong, help: "Write more to standard error: files, counts, what was refused.")
-  var verbose = false
+    .flag(
+      "verbose", letter: "v", "Write more to standard error: files, counts, what was refused."))
+  var verbose: Bool
 
   var format: OutputFormat { form.format }
   var zone: ClockZone { clock.zone }
@@ -58,16 +64,6 @@ struct OutputOptions: ParsableArguments {
   }
 }
 
-enum ColorChoice: String, ExpressibleByArgument, CaseIterable {
+enum ColorChoice: String, CaseIterable {
   case auto, always, never
-}
-
-func checkCount(_ count: Int?) throws {
-  if let count, count < 1 { throw ValidationError("--count must be 1 or more.") }
-}
-
-func checkDuration(_ duration: Seconds?) throws {
-  if let duration, !(duration.value > 0 && duration.value < 1e9) {
-    throw ValidationError("--duration must be longer than 0 and shorter than 30 years.")
-  }
 }

@@ -1,83 +1,17 @@
-public import Advertising
-public import ArgumentParser
+import Advertising
+import ArgumentParser
 import Frontends
 import LocationSources
 import Positioning
 import Regions
 import Scanning
 
-/// The regions of one word of the command line: as given, or several that were gathered.
-struct RegionList: ExpressibleByArgument {
-  /// A character that no name contains.
-  private static let separator: Character = "\u{1E}"
-
-  private(set) var regions: [RegionArgument] = []
-
-  init(_ regions: [RegionArgument]) { self.regions = regions }
-
-  /// Reads regions. Each is a definition, or a `NAME` from a configuration file.
-  init?(argument: String) {
-    for text in argument.split(separator: Self.separator, omittingEmptySubsequences: false) {
-      guard
-        let region = Settings.current.region(named: String(text)) ?? RegionArgument(String(text))
-      else { return nil }
-      regions.append(region)
-    }
-  }
-
-  /// Returns a command line with all valid regions in one word, because the parser's time grows
-  /// with the square of the number of words.
-  static func gather(_ arguments: [String]) -> [String] {
-    var (rest, texts): ([String], [String]) = ([], [])
-    var index = 0
-    while index < arguments.count, arguments[index] != "--" {
-      let word = arguments[index]
-      var text: String?
-      if word.hasPrefix("--region=") {
-        text = String(word.dropFirst(9))
-      } else if word == "--region", index + 1 < arguments.count {
-        text = arguments[index + 1]
-      }
-      if let text, !text.contains(separator), RegionList(argument: text) != nil {
-        texts.append(text)
-        index += word == "--region" ? 2 : 1
-      } else {
-        rest.append(word)
-        index += 1
-      }
-    }
-    let gathered = texts.isEmpty ? [] : ["--region=" + texts.joined(separator: String(separator))]
-    return rest + gathered + arguments[index...]
-  }
-}
-
-extension ProximityUUID: ExpressibleByArgument {}
-
 /// The regions that limit the beacons.
 struct RegionOptions: ParsableArguments {
-  @Option(
-    help: ArgumentHelp(
-      "Only beacons of this proximity UUID.", discussion: "May be given several times.",
-      valueName: "uuid"))
-  var uuid: [ProximityUUID] = []
-
-  @Option(help: ArgumentHelp("Of --uuid, only this major.", valueName: "number"))
-  var major: UInt16?
-
-  @Option(help: ArgumentHelp("Of --uuid, only this minor.", valueName: "number"))
-  var minor: UInt16?
-
-  @Option(
-    name: .customLong("region"),
-    help: ArgumentHelp(
-      "A region with a name: NAME=UUID, NAME=UUID:MAJOR or NAME=UUID:MAJOR:MINOR.",
-      discussion:
-        "Rules of its own for monitor may follow: NAME=UUID,enter-distance=1,exit-after=20s,each. "
-        + "For monitor and serve, NAME=LATITUDE,LONGITUDE,RADIUS is a circle on the earth, in degrees and "
-        + "meters. "
-        + "NAME alone is a region of the configuration file. May be given several times.",
-      valueName: "name=uuid[:major[:minor]]"))
-  private var lists: [RegionList] = []
+  @Option(Inputs.uuid) var uuid: [ProximityUUID]
+  @Option(Inputs.major) var major: UInt16?
+  @Option(Inputs.minor) var minor: UInt16?
+  @Option(Inputs.namedRegion) private var regions: [RegionArgument]
 
   func validate() throws {
     if uuid.isEmpty, major != nil || minor != nil {
@@ -109,7 +43,7 @@ struct RegionOptions: ParsableArguments {
   mutating func leaveOut(notIn recordings: [String], areSomeNeeded: Bool) {
     let (captures, tracks) = RecordingFormat.sort(recordings, pipesAreTracks: false)
     let left = regions.filter { !($0.isCircle ? tracks : captures).isEmpty }
-    if !left.isEmpty || !areSomeNeeded { lists = left.isEmpty ? [] : [RegionList(left)] }
+    if !left.isEmpty || !areSomeNeeded { regions = left }
   }
 
   /// Checks that recordings include a track for circles and a capture for beacons.
@@ -128,8 +62,6 @@ struct RegionOptions: ParsableArguments {
     }
   }
 
-  private var regions: [RegionArgument] { lists.flatMap(\.regions) }
-
   var named: [NamedRegion] { regions.beacons }
 
   var circles: [CircularRegion] { regions.circles }
@@ -140,6 +72,24 @@ struct RegionOptions: ParsableArguments {
       NamedRegion(BeaconConstraint(uuid: uuid, major: major, minor: minor))
     } + named
   }
+}
+
+extension Inputs {
+  /// A region of beacons, a circle, or the name of a region in a configuration file.
+  fileprivate static let namedRegion = Setting<RegionArgument>(
+    SettingDescription(
+      "region", regionSummary, "name=uuid[:major[:minor]]",
+      details:
+        "Rules of its own for monitor may follow: NAME=UUID,enter-distance=1,exit-after=20s,each. "
+        + "For monitor and serve, NAME=LATITUDE,LONGITUDE,RADIUS is a circle on the earth, in degrees "
+        + "and meters. NAME alone is a region of the configuration file. May be given several times."
+    ),
+    valid: { text in
+      text.isEmpty || text.contains("=")
+        ? region.requirement(text)
+        : "\(region.requirement(text)), or the NAME of a region that the configuration file has"
+    },
+    read: { text in Settings.current.region(named: text) ?? RegionArgument(text) })
 }
 
 extension [NamedRegion] {

@@ -1,44 +1,24 @@
-public import ArgumentParser
-public import CaptureFiles
+import ArgumentParser
+import CaptureFiles
 import Frontends
-public import LiveScanning
+import LiveScanning
 import Ranging
 import Records
-public import Scanning
+import Scanning
 
 struct RecordingOptions: ParsableArguments {
-  @Option(
-    help: ArgumentHelp(
-      "A recording: btsnoop, pcap or pcapng, gzip-compressed or not; - is standard input.",
-      discussion:
-        "May be given several times: the recordings are merged by time. For locate, inspect and the circles of "
-        + "monitor, also tracks of NMEA 0183, GPX or gpsd JSON.",
-      valueName: "file"), completion: .file())
-  var replay: [String] = []
+  @Option(Inputs.replay) var replay: [String]
+  @Option(Inputs.speed) var speed: ReplayScanner.Speed
+  @Flag(Inputs.follow) var follow: Bool
+  @Option(Inputs.duration) var duration: Seconds?
 
-  @Option(
-    help: ArgumentHelp(
-      "How fast a recording is replayed: max, or a multiple of its own time such as 1x or 10x.",
-      valueName: "speed"))
-  var speed = ReplayScanner.Speed.max
-
-  @Flag(help: "Go on when the recording's end is reached: it is still being written.")
-  var follow = false
-
-  @Option(
-    help: ArgumentHelp(
-      "Stop after so long: 10, 10s, 250ms or 15m.",
-      discussion: "Of a recording, its own time counts.", valueName: "time"))
-  var duration: Seconds?
-
-  var nanoseconds: Int64? { duration.map { Int64($0.value * 1e9) } }
+  var nanoseconds: Int64? { duration?.nanoseconds }
 
   /// Adds recordings given without an option, and checks all.
   mutating func check(adding files: [String], beside liveOption: String?) throws {
     // The command line takes precedence over recordings set by files and variables.
     if !Settings.current.isGiven("replay"), !files.isEmpty || liveOption != nil { replay = [] }
     replay += files
-    try checkDuration(duration)
     if replay.contains("") {
       throw ValidationError("A recording must have a name; - is standard input.")
     }
@@ -51,61 +31,20 @@ struct RecordingOptions: ParsableArguments {
   }
 }
 
-/// The source of sightings: recordings or adapters.
-struct SourceOptions: ParsableArguments {
-  @OptionGroup var recordings: RecordingOptions
+/// The adapters, and how they receive.
+struct AdapterOptions: ParsableArguments {
+  @Option(Inputs.adapter) var adapter: [AdapterSelection]
+  @Option(Inputs.backend) var backend: LiveScanner.Backend
+  @Flag(Inputs.active) var active: Bool
+  @Flag(Inputs.coded) var coded: Bool
 
-  @Option(
-    help: ArgumentHelp(
-      "Scan with this adapter: hci0, or its address AA:BB:CC:DD:EE:FF; all for every adapter.",
-      discussion:
-        "May be given several times. Without it, and without --replay: the first that works.",
-      valueName: "adapter"))
-  var adapter: [AdapterSelection] = []
-
-  @Option(
-    help: ArgumentHelp(
-      "How to receive: hci (raw HCI sockets), bluez (bluetoothd, over D-Bus) or auto.",
-      discussion:
-        "auto uses raw HCI sockets where they are permitted and bluetoothd does not scan, and otherwise "
-        + "bluetoothd. Where one of them receives nothing for two seconds, it uses the other."))
-  var backend = LiveScanner.Backend.auto
-
-  @Flag(
-    help: ArgumentHelp(
-      "Ask advertisers for their scan responses too, which costs them power.",
-      discussion: "Needs raw HCI sockets. bluetoothd asks for them whenever strengths are needed."))
-  var active = false
-
-  @Flag(
-    help: ArgumentHelp(
-      "Receive on the Coded PHY too, where the adapter has it.",
-      discussion: "Needs raw HCI sockets."))
-  var coded = false
-
-  @OptionGroup var configuration: ConfigurationOption
-
-  /// Adds recordings given without an option, and checks that all options are compatible.
-  mutating func check(adding files: [String] = []) throws {
-    try recordings.check(adding: files, beside: liveOption)
+  func check() throws {
     if adapter.count > 1, adapter.contains(.all) {
       throw ValidationError("--adapter all means every adapter; name no other beside it.")
     }
-    if let file = recordings.replay.first, let liveOption {
-      throw ValidationError(
-        "\(liveOption) is for live scanning, and \(file) is a recording; give one of them.")
-    }
-    let given = Settings.current.isGiven
-    if isLive,
-      recordings.follow && given("follow") || recordings.speed != .max && given("speed")
-    {
-      let option = recordings.follow ? "--follow" : "--speed"
-      throw ValidationError("\(option) belongs to a recording; name it with --replay FILE.")
-    }
   }
 
-  var isLive: Bool { recordings.replay.isEmpty }
-
+  /// The option of the command line that no recording has, if any.
   var liveOption: String? {
     let given = Settings.current.isGiven
     if !adapter.isEmpty, given("adapter") { return "--adapter" }
@@ -114,24 +53,13 @@ struct SourceOptions: ParsableArguments {
     return coded && given("coded") ? "--coded" : nil
   }
 
-  var hasSeveralAdapters: Bool { isLive && (adapter.count > 1 || adapter.contains(.all)) }
-
-  /// Opens the recordings or the adapters. With `waits`, adapters need not be usable yet.
+  /// Opens the adapters, for a time if it is given. With `waits`, they need not be usable yet.
   ///
-  /// The scanner subtracts the offsets, in dB. Recordings must contain the adapters that options of
-  /// the command line name. The taps receive every HCI packet and every advertising report.
-  ///
-  /// - Throws: `CommandError` or `CaptureError` if the scanner cannot be used.
+  /// - Throws: `CommandError` if the scanner cannot be used.
   func open(
-    offsets: [AdapterOffset] = [], sides: Sides? = nil, packetTap: PacketTap? = nil,
+    for duration: Seconds? = nil, offsets: [AdapterOffset] = [], packetTap: PacketTap? = nil,
     reportTap: ReportTap? = nil, waits: Bool = false
   ) throws -> any Scanner {
-    guard isLive else {
-      let scanner = try recordings.openCaptures(
-        offsets: offsets, sides: sides, packetTap: packetTap)
-      if let reportTap { scanner.tap(reportTap) }
-      return scanner
-    }
     if let option = reportTap != nil ? "--all" : rawOption(packetTap), backend == .bluez {
       throw CommandError(
         .usage, "\(option) needs raw HCI sockets, which --backend bluez does not use; leave out one"
@@ -155,16 +83,71 @@ struct SourceOptions: ParsableArguments {
     {
       throw error
     }
-    return limit(scanner)
+    return duration.map { LimitedScanner(scanner, duration: $0.nanoseconds) } ?? scanner
   }
 
   /// The option that needs raw HCI sockets, if one was given.
   private func rawOption(_ packetTap: PacketTap?) -> String? {
     packetTap != nil ? "record" : coded ? "--coded" : active ? "--active" : nil
   }
+}
+
+/// The source of sightings: recordings or adapters.
+struct SourceOptions: ParsableArguments {
+  @OptionGroup var recordings: RecordingOptions
+  @OptionGroup var adapters: AdapterOptions
+  @OptionGroup var configuration: ConfigurationOption
+
+  var adapter: [AdapterSelection] {
+    get { adapters.adapter }
+    set { adapters.adapter = newValue }
+  }
+
+  /// Adds recordings given without an option, and checks that all options are compatible.
+  mutating func check(adding files: [String] = []) throws {
+    let liveOption = adapters.liveOption
+    try recordings.check(adding: files, beside: liveOption)
+    try adapters.check()
+    if let file = recordings.replay.first, let liveOption {
+      throw ValidationError(
+        "\(liveOption) is for live scanning, and \(file) is a recording; give one of them.")
+    }
+    let given = Settings.current.isGiven
+    if isLive,
+      recordings.follow && given("follow") || recordings.speed != .max && given("speed")
+    {
+      let option = recordings.follow ? "--follow" : "--speed"
+      throw ValidationError("\(option) belongs to a recording; name it with --replay FILE.")
+    }
+  }
+
+  var isLive: Bool { recordings.replay.isEmpty }
+
+  var hasSeveralAdapters: Bool { isLive && (adapter.count > 1 || adapter.contains(.all)) }
+
+  /// Opens the recordings or the adapters. With `waits`, adapters need not be usable yet.
+  ///
+  /// The scanner subtracts the offsets, in dB. Recordings must contain the adapters that options of
+  /// the command line name. The taps receive every HCI packet and every advertising report.
+  ///
+  /// - Throws: `CommandError` or `CaptureError` if the scanner cannot be used.
+  func open(
+    offsets: [AdapterOffset] = [], sides: Sides? = nil, packetTap: PacketTap? = nil,
+    reportTap: ReportTap? = nil, waits: Bool = false
+  ) throws -> any Scanner {
+    guard isLive else {
+      let scanner = try recordings.openCaptures(
+        offsets: offsets, sides: sides, packetTap: packetTap)
+      if let reportTap { scanner.tap(reportTap) }
+      return scanner
+    }
+    return try adapters.open(
+      for: recordings.duration, offsets: offsets, packetTap: packetTap, reportTap: reportTap,
+      waits: waits)
+  }
 
   func limit(_ scanner: any Scanner) -> any Scanner {
-    recordings.nanoseconds.map { LimitedScanner(scanner, duration: $0) } ?? scanner
+    recordings.duration.map { LimitedScanner(scanner, duration: $0.nanoseconds) } ?? scanner
   }
 }
 
@@ -232,40 +215,6 @@ extension RecordingOptions {
   }
 }
 
-extension ReplayScanner.Speed: ExpressibleByArgument {
-  /// Reads `max` or a multiple such as `1x`.
-  public init?(argument: String) { self.init(argument) }
-
-  /// The text for the default value.
-  public var defaultValueDescription: String {
-    switch self {
-    case .max: "max"
-    case .times(let factor): "\(decimal(factor, 3))x"
-    }
-  }
-}
-
-extension AdapterName: ExpressibleByArgument {
-  /// The adapters of this machine, without the connections that the kernel lists with them.
-  public static var defaultCompletionKind: CompletionKind {
-    .shellCommand("ls /sys/class/bluetooth 2>/dev/null | grep -v :")
-  }
-}
-
-extension LiveScanner.Backend: ExpressibleByArgument {}
-
-extension AdapterSelection: ExpressibleByArgument {
-  /// Reads an adapter's name or `all`.
-  public init?(argument: String) {
-    if argument == "all" {
-      self = .all
-    } else if let name = AdapterName(argument) {
-      self = .these([name])
-    } else {
-      return nil
-    }
-  }
-
-  /// The adapters of this machine.
-  public static var defaultCompletionKind: CompletionKind { AdapterName.defaultCompletionKind }
+extension Seconds {
+  fileprivate var nanoseconds: Int64 { Int64(value * 1e9) }
 }

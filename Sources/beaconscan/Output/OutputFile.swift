@@ -9,14 +9,22 @@ final class OutputFile {
 
   /// Opens a file, or standard output for `-`. It writes directly to what exists and is not a
   /// regular file, such as a pipe.
-  init(_ name: String) throws {
+  ///
+  /// - Throws: `CommandError` if it cannot be created, or is there and may not be replaced.
+  init(_ name: String, replacesFile: Bool) throws {
     path = FilePath(name)
     guard name != "-" else {
       temporary = nil
       file = .standardOutput
       return
     }
-    let isReplaced = (try? Stat(path)).map { $0.type == .regular } ?? true
+    let there = try? Stat(path)
+    let isReplaced = there.map { $0.type == .regular } ?? true
+    if there?.type == .regular, !replacesFile {
+      throw CommandError(
+        .cannotCreate,
+        "\(name): there is a file already; give another name, or --force to replace it")
+    }
     let last = path.lastComponent?.string ?? "recording"
     let beside = path.removingLastComponent().appending(".\(last).\(getpid()).tmp")
     temporary = isReplaced ? beside : nil
@@ -66,7 +74,9 @@ final class OutputFile {
   private static func failure(
     _ error: any Error, _ what: String, _ status: CommandError.Status
   ) -> CommandError {
-    CommandError(
-      status, "\(what) (\(error as? Errno ?? .ioError)); check the directory and its permissions")
+    let error = error as? Errno ?? .ioError
+    let isFull = [.noSpace, .diskQuotaExceeded].contains(error)
+    let remedy = isFull ? "make room" : "check the directory and its permissions"
+    return CommandError(status, "\(what) (\(error)); \(remedy)")
   }
 }

@@ -3,55 +3,53 @@ import Frontends
 import Glibc
 import KioskService
 
+/// Whether a text is the name of a host, with a port or without.
+private func isWord(_ text: Substring) -> Bool {
+  !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "/") }
+}
+
 /// The addresses of the service, and the access to it.
 struct AccessOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp(
-      "Where to listen: HOST:PORT, a port of 127.0.0.1, or the path of a Unix socket. (default: 127.0.0.1:8732)",
-      discussion:
+    Setting(
+      "listen", "Where to listen: HOST:PORT, a port of 127.0.0.1, or the path of a Unix socket.",
+      "address",
+      details:
         "May be given several times. Without it, the sockets that systemd passes are used, where it "
-        + "passes any.",
-      valueName: "address"))
-  var listen: [ListenAddress] = []
+        + "passes any.", shown: "127.0.0.1:8732",
+      valid:
+        "write HOST:PORT such as 127.0.0.1:8732, a port from 0 to 65535, or the path of a Unix socket "
+        + "such as /run/beacons", read: ListenAddress.init(argument:)))
+  var listen: [ListenAddress]
 
   @Option(
-    help: ArgumentHelp(
+    .file(
+      "token-file",
       "A file with the secret that permits changes, and reading from other machines.",
-      discussion:
-        "Its first line counts, of 16 to 4096 bytes; nobody else should be able to read it.",
-      valueName: "file"), completion: .file())
+      details: "Its first line counts, of 16 to 4096 bytes; nobody else should be able to read it."))
   var tokenFile: String?
 
   @Option(
-    help: ArgumentHelp(
-      "A name or address under which the service may be addressed too, beside localhost.",
-      discussion: "May be given several times.", valueName: "name"))
-  var host: [String] = []
+    .text(
+      "host", "A name or address under which the service may be addressed too, beside localhost.",
+      "name", details: "May be given several times.",
+      valid: "write a name such as kiosk.local or 192.0.2.7", isValid: { isWord($0[...]) }))
+  var host: [String]
 
   @Option(
-    help: ArgumentHelp(
-      "The origin of pages elsewhere that may read, such as http://localhost:3000.",
-      discussion: "May be given several times.", valueName: "origin"))
-  var allowOrigin: [String] = []
+    .text(
+      "allow-origin",
+      "The origin of pages elsewhere that may read, such as http://localhost:3000.", "origin",
+      details: "May be given several times.",
+      valid: "write an origin, http://NAME or http://NAME:PORT, without a path"
+    ) { text in
+      ["http://", "https://"].contains {
+        text.hasPrefix($0) && isWord(text.dropFirst($0.count))
+      }
+    })
+  var allowOrigin: [String]
 
   func validate() throws {
-    let isWord = { (text: Substring) in
-      !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "/") }
-    }
-    for host in host where !isWord(host[...]) {
-      throw ValidationError(
-        "--host '\(host)' is no name; write one such as kiosk.local or 192.0.2.7.")
-    }
-    for origin in allowOrigin {
-      let rest = ["http://", "https://"].first(where: origin.hasPrefix).map {
-        origin.dropFirst($0.count)
-      }
-      guard let rest, isWord(rest) else {
-        throw ValidationError(
-          "--allow-origin '\(origin)' is no origin; write http://NAME or http://NAME:PORT, without a path."
-        )
-      }
-    }
     if tokenFile == nil, let open = listen.first(where: { !$0.isLocal }) {
       throw ValidationError(
         "--listen \(open.text) can be reached from other machines; give --token-file FILE too, or "
@@ -126,7 +124,7 @@ struct AccessOptions: ParsableArguments {
   }
 }
 
-struct ListenAddress: ExpressibleByArgument {
+struct ListenAddress {
   let text: String
   let address: KioskServer.Address
 

@@ -1,66 +1,69 @@
 import ArgumentParser
 import BrokerLink
+import Frontends
 
 /// The MQTT broker to which the service publishes.
 struct BrokerOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp(
-      "Publish to this MQTT broker: HOST or HOST:PORT. See docs/mqtt.md.", valueName: "broker"))
+    Setting(
+      "mqtt", "Publish to this MQTT broker: HOST or HOST:PORT. See docs/mqtt.md.", "broker",
+      valid: "write HOST or HOST:PORT, such as mqtt.local:1883",
+      read: BrokerAddress.init(argument:)))
   var mqtt: BrokerAddress?
 
-  @Option(help: ArgumentHelp("The user name at the broker.", valueName: "name"))
+  @Option(
+    .text(
+      "mqtt-username", "The user name at the broker.", "name", valid: "write a name such as kiosk"))
   var mqttUsername: String?
 
-  @Option(
-    help: ArgumentHelp("A file whose first line is the password.", valueName: "file"),
-    completion: .file())
+  @Option(.file("mqtt-password-file", "A file whose first line is the password."))
   var mqttPasswordFile: String?
 
-  @Flag(help: "Use TLS, with the authorities of the system; the port is then 8883.")
-  var mqttTls = false
+  @Flag(.flag("mqtt-tls", "Use TLS, with the authorities of the system; the port is then 8883."))
+  var mqttTls: Bool
 
-  @Option(
-    help: ArgumentHelp("Use TLS, with these authorities, a PEM file.", valueName: "file"),
-    completion: .file())
-  var mqttCa: String?
+  @Option(.file("mqtt-ca", "Use TLS, with these authorities, a PEM file.")) var mqttCa: String?
 
-  @Option(
-    help: ArgumentHelp("The certificate of this client, a PEM file.", valueName: "file"),
-    completion: .file())
+  @Option(.file("mqtt-certificate", "The certificate of this client, a PEM file."))
   var mqttCertificate: String?
 
-  @Option(
-    help: ArgumentHelp("The key of that certificate, a PEM file.", valueName: "file"),
-    completion: .file())
-  var mqttKey: String?
+  @Option(.file("mqtt-key", "The key of that certificate, a PEM file.")) var mqttKey: String?
 
   @Option(
-    help: ArgumentHelp(
-      "The name of this receiver at the broker: letters, digits, _ and -. (default: the host's name)",
-      valueName: "name"))
+    .text(
+      "mqtt-node", "The name of this receiver at the broker: letters, digits, _ and -.", "name",
+      shown: "the host's name", valid: "write a name such as kiosk"))
   var mqttNode: String?
 
   @Option(
-    help: ArgumentHelp(
-      "The topic under which all of it lies. (default: beaconscan/NODE)", valueName: "topic"))
+    .text(
+      "mqtt-prefix", "The topic under which all of it lies.", "topic", shown: "beaconscan/NODE",
+      valid: "write a topic such as site/kiosk"))
   var mqttPrefix: String?
 
   @Option(
-    help: ArgumentHelp(
-      "The topic under which Home Assistant discovers; none for no discovery. (default: homeassistant)",
-      valueName: "topic"))
+    .text(
+      "mqtt-discovery", "The topic under which Home Assistant discovers; none for no discovery.",
+      "topic", shown: "homeassistant", valid: "write a topic such as site/kiosk, or none"))
   var mqttDiscovery: String?
 
   @Option(
-    help: ArgumentHelp(
-      "The area that Home Assistant suggests for this receiver.", valueName: "room"))
+    .text(
+      "mqtt-room", "The area that Home Assistant suggests for this receiver.", "room",
+      valid: "write a name such as kitchen"))
   var mqttRoom: String?
 
-  @Flag(help: "Publish beacons without a name too, the 64 closest.")
-  var mqttAll = false
+  @Flag(.flag("mqtt-all", "Publish beacons without a name too, the 64 closest.")) var mqttAll: Bool
 
   func validate() throws {
-    guard mqtt == nil else { return }
+    guard mqtt == nil else {
+      if mqttRoom != nil, mqttDiscovery == "none" {
+        throw ValidationError(
+          "--mqtt-room is for discovery, which --mqtt-discovery none switches off; leave one of them "
+            + "out.")
+      }
+      return
+    }
     let given: [(Bool, String)] = [
       (mqttUsername != nil, "username"), (mqttPasswordFile != nil, "password-file"),
       (mqttTls, "tls"), (mqttCa != nil, "ca"), (mqttCertificate != nil, "certificate"),
@@ -97,14 +100,14 @@ struct BrokerOptions: ParsableArguments {
       do throws(BrokerError) {
         try configuration.check()
       } catch {
-        throw CommandError(.usage, error.description)
+        throw CommandError(error.isOfFile ? .noInput : .usage, error.description)
       }
       return configuration
     }
   }
 }
 
-struct BrokerAddress: ExpressibleByArgument {
+struct BrokerAddress {
   let host: String
   let port: UInt16?
 

@@ -1,25 +1,31 @@
 import ArgumentParser
+import Frontends
 import Webhooks
 
 /// The URLs to which the service delivers events.
 struct WebhookOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp(
+    Setting(
+      "webhook",
       "Deliver events to this URL, each as a POST with its record as JSON. See docs/service.md.",
-      discussion: "May be given several times.", valueName: "url"))
-  var webhook: [WebhookURL] = []
+      "url", details: "May be given several times.",
+      valid:
+        "write a URL of http or https in visible ASCII characters, such as "
+        + "https://example.com/beacons", read: WebhookURL.init))
+  var webhook: [WebhookURL]
 
   @Option(
-    help: ArgumentHelp(
+    .file(
+      "webhook-secret-file",
       "A file with the secret that signs what is delivered: whsec_ and Base64.",
-      discussion: "Its first line counts; nobody else should be able to read it.",
-      valueName: "file"), completion: .file())
+      details: "Its first line counts; nobody else should be able to read it."))
   var webhookSecretFile: String?
 
   @Option(
-    help: ArgumentHelp(
-      "The events to deliver, with commas: \(WebhookEvents.names). (default: enter,exit)",
-      valueName: "events"))
+    Setting(
+      "webhook-events", "The events to deliver, with commas: \(WebhookEvents.names).", "events",
+      shown: "enter,exit", valid: "write some of \(WebhookEvents.names), such as enter,exit",
+      read: WebhookEvents.init(argument:)))
   var webhookEvents: WebhookEvents?
 
   func validate() throws {
@@ -63,7 +69,7 @@ func secretLine(of path: String, _ kind: String) throws(CommandError) -> [UInt8]
   return Array(bytes.prefix { !isEnd($0) })
 }
 
-struct WebhookEvents: ExpressibleByArgument {
+struct WebhookEvents {
   let kinds: Set<String>
 
   private static let all = ["enter", "exit", "state", "visit", "health"]

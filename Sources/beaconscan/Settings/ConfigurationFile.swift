@@ -8,7 +8,7 @@ import Scanning
 import TOMLDocuments
 
 /// The value of an option and its source.
-struct Setting: Sendable {
+struct GivenSetting: Sendable {
   /// The values, or `true` or `false` for a flag.
   var values: [String]
   var isFlag: Bool
@@ -17,10 +17,16 @@ struct Setting: Sendable {
   /// The offset of the value in the file, or `nil` for a variable.
   var offset: Int?
 
-  /// Returns the equivalent arguments of the command line.
-  func arguments(for option: String) -> [String] {
-    if isFlag { return values == ["true"] ? ["--\(option)"] : [] }
-    return values.map { "--\(option)=\($0)" }
+  /// Throws `CommandError`, with the origin, for a value that is not valid.
+  func check(_ input: Input?) throws(CommandError) {
+    guard let input, !isFlag else { return }
+    for value in values {
+      do throws(CommandError) {
+        try input.check(value)
+      } catch {
+        throw CommandError(offset == nil ? .usage : .badData, "\(origin): \(error.message)")
+      }
+    }
   }
 }
 
@@ -31,12 +37,12 @@ struct ConfigurationFile {
   let path: String
   private(set) var document: TOMLDocument
   /// The settings by option, `format`, or by subcommand and option, `monitor.exec`.
-  private(set) var settings: [String: Setting] = [:]
+  private(set) var settings: [String: GivenSetting] = [:]
   private(set) var regions: [RegionArgument] = []
   private(set) var beacons: [NamedBeacon] = []
   private(set) var problems: [TOMLDocument.Problem]
 
-  private static let rules = OptionCatalog.options(of: RuleOptions.self)
+  private static let rules = InputCatalog.options(of: RuleOptions.self)
   /// Arguments without which a subcommand rejects all others.
   private static let needed = [
     "monitor": ["--uuid=00000000-0000-0000-0000-000000000000"], "record": ["-"],
@@ -64,7 +70,7 @@ struct ConfigurationFile {
         problem(
           "'\(entry.key)' is a table for each name, as in [\(entry.key).lobby]", at: entry.range)
       case (_, .table(let table)): readCommand(entry, table)
-      default: read(entry, among: OptionCatalog.shared, isShared: true)
+      default: read(entry, among: InputCatalog.shared, isShared: true)
       }
     }
     problems.sort { $0.offset < $1.offset }
@@ -74,13 +80,14 @@ struct ConfigurationFile {
     "\(path), \(document.position(of: problem.offset)): \(problem.message)"
   }
 
-  /// Checks all values, which otherwise only the subcommand that uses them does.
+  /// Checks that the options fit together, which otherwise only the subcommand that uses them does.
   mutating func checkValues() {
-    for group in OptionCatalog.groups {
-      let options = OptionCatalog.options(of: group)
+    guard problems.isEmpty else { return }
+    for group in InputCatalog.groups {
+      let options = InputCatalog.options(of: group)
       check(settings.filter { options[$0.key] != nil }, as: group)
     }
-    for (name, command) in OptionCatalog.commands {
+    for (name, command) in InputCatalog.commands {
       let own = settings.filter { $0.key.hasPrefix(name + ".") }
       check(
         Dictionary(
@@ -97,20 +104,20 @@ struct ConfigurationFile {
   }
 
   private mutating func readCommand(_ entry: TOMLTable.Entry, _ table: TOMLTable) {
-    guard let command = OptionCatalog.commands[entry.key] else {
-      let names = OptionCatalog.commands.keys.sorted() + ["beacon", "region"]
+    guard let command = InputCatalog.commands[entry.key] else {
+      let names = InputCatalog.commands.keys.sorted() + ["beacon", "region"]
       return unknown(entry, "table", among: names, "valid are \(names.joined(separator: ", "))")
     }
-    let options = OptionCatalog.options(of: command)
+    let options = InputCatalog.options(of: command)
     for inner in table.entries { read(inner, among: options, of: entry.key) }
   }
 
   private mutating func read(
-    _ entry: TOMLTable.Entry, among options: OptionCatalog.Options, of command: String? = nil,
+    _ entry: TOMLTable.Entry, among options: InputCatalog.Options, of command: String? = nil,
     isShared: Bool = false
   ) {
     guard let option = options[entry.key] else {
-      let owners = isShared ? OptionCatalog.owners(of: entry.key) : []
+      let owners = isShared ? InputCatalog.owners(of: entry.key) : []
       if let first = owners.first {
         return problem(
           "'\(entry.key)' is an option of \(owners.joined(separator: ", ")); put it into "
@@ -129,7 +136,7 @@ struct ConfigurationFile {
   private mutating func unknown(
     _ entry: TOMLTable.Entry, _ kind: String, among names: [String], _ valid: String
   ) {
-    let meant = OptionCatalog.suggestion(for: entry.key, among: names)
+    let meant = InputCatalog.suggestion(for: entry.key, among: names)
     problem(
       "there is no \(kind) '\(entry.key)'; " + (meant.map { "'\($0)' may be meant" } ?? valid),
       at: entry.range)
@@ -137,66 +144,46 @@ struct ConfigurationFile {
 
   /// Returns an option's values as the command line has them.
   private mutating func values(
-    of item: TOMLItem, for option: OptionDescription, named name: String
+    of item: TOMLItem, for option: Input, named name: String
   ) -> [String]? {
-    func text(_ value: TOMLItem.Value) -> String? {
-      switch value {
-      case .string(let text): text
-      case .integer(let number): "\(number)"
-      case .float(let number): "\(number)"
-      default: nil
-      }
-    }
     switch item.value {
     case .boolean(let isOn) where option.isFlag: return ["\(isOn)"]
     case _ where option.isFlag: problem("'\(name)' is true or false", at: item.range)
     case .array(let items) where option.isRepeating:
-      let values = items.compactMap { text($0.value) }
+      let values = items.compactMap(\.text)
       if values.count == items.count { return values }
       problem("each value of '\(name)' is a text in quotes or a number", at: item.range)
     case .array: problem("'\(name)' has one value; leave the brackets out", at: item.range)
     default:
-      if let value = text(item.value) { return [value] }
+      if let value = item.text, !value.contains(Input.separator) { return [value] }
       problem("'\(name)' is a text in quotes or a number", at: item.range)
     }
     return nil
   }
 
-  /// Checks settings together and, if they fail, each alone.
+  /// Checks that settings fit together.
   private mutating func check(
-    _ settings: [String: Setting], as type: any ParsableArguments.Type, with needed: [String] = []
+    _ settings: [String: GivenSetting], as type: any ParsableArguments.Type,
+    with needed: [String] = []
   ) {
+    guard !settings.isEmpty else { return }
     let settings = settings.sorted { ($0.value.offset ?? 0) < ($1.value.offset ?? 0) }
-    let arguments = settings.flatMap { $0.value.arguments(for: $0.key) }
-    guard !settings.isEmpty, let fault = Self.fault(of: needed + arguments, as: type) else {
-      return
+    let words = settings.flatMap {
+      GivenInputs.words($0.key, $0.value.isFlag ? nil : $0.value.values, isOn: $0.value.values == ["true"])
     }
-    var isFound = false
-    for (name, setting) in settings {
-      guard let fault = Self.fault(of: needed + setting.arguments(for: name), as: type),
-        fault.contains("--\(name)")
-      else { continue }
-      isFound = true
-      problems.append(.init(fault, at: setting.offset ?? 0))
-    }
-    guard !isFound else { return }
-    let culprit = settings.first { fault.contains("--\($0.key)") } ?? settings.first
-    problems.append(.init(fault, at: culprit?.value.offset ?? 0))
-  }
-
-  /// Returns the fault of options, without a full stop.
-  static func fault(of arguments: [String], as type: any ParsableArguments.Type) -> String? {
+    let fault: String
     do {
-      let parsed = try type.parse(arguments)
+      let parsed = try type.parse(needed + words)
       if let rules = parsed as? RuleOptions { _ = try rules.rules }
       if var source = parsed as? SourceOptions { try source.check() }
-      return nil
+      return
     } catch let error as CommandError {
-      return error.message
+      fault = error.message
     } catch {
-      let command = (type as? any ParsableCommand.Type)?._commandName
-      return usageSentence(type.message(for: error), subcommand: command)
+      fault = Beaconscan.usageSentence(error)
     }
+    let culprit = settings.first { fault.contains("--\($0.key)") } ?? settings.first
+    problems.append(.init(fault, at: culprit?.value.offset ?? 0))
   }
 
   // MARK: Regions and beacons
@@ -207,23 +194,35 @@ struct ConfigurationFile {
         if let circle = circle(name, table, entry) { regions.append(.circle(circle)) }
         continue
       }
-      var own: [String: Setting] = [:]
+      var own: [String: GivenSetting] = [:]
+      var rules = RuleSettings()
       for entry in table.entries where !Self.identityKeys.contains(entry.key) {
         guard let option = Self.rules[entry.key] else {
           let valid = Self.identityKeys + Self.circleKeys + Self.rules.keys.sorted()
           unknown(entry, "key", among: valid, "valid are \(valid.joined(separator: ", "))")
           continue
         }
-        own[entry.key] = setting(of: entry, for: option)
+        guard let setting = setting(of: entry, for: option) else { continue }
+        own[entry.key] = setting
+        try? rules.set(entry.key, to: setting.values.first)
       }
-      check(own, as: RuleOptions.self)
+      do throws(OptionError) {
+        _ = try rules.rules
+      } catch {
+        let fault = error.sentence(mark: "--")
+        let given = own.sorted { ($0.value.offset ?? 0) < ($1.value.offset ?? 0) }
+        let culprit = given.first { fault.contains("--\($0.key)") } ?? given.first
+        problems.append(.init(fault, at: culprit?.value.offset ?? 0))
+      }
       guard let constraint = constraint(table) else { continue }
       regions.append(
         .beacons(
           NamedRegion(
             name: name, constraint: constraint,
-            rules: own.sorted { $0.key < $1.key }.flatMap { $0.value.arguments(for: $0.key) }
-              .map { String($0.dropFirst(2)) })))
+            rules: own.sorted { $0.key < $1.key }.compactMap { name, setting in
+              setting.isFlag
+                ? setting.values == ["true"] ? name : nil : "\(name)=\(setting.values[0])"
+            })))
     }
   }
 
@@ -256,22 +255,13 @@ struct ConfigurationFile {
           at: table.range)
         continue
       }
-      guard let number = number(item), CircularRegion.ranges[index].contains(number) else {
-        problem(
-          "'\(key)' is a number \(CircularRegion.validNumbers[index])", at: item.range)
-        continue
+      do throws(OptionError) {
+        numbers.append(try Inputs.circle[index].value(of: item.text ?? ""))
+      } catch {
+        problem("\(error)", at: item.range)
       }
-      numbers.append(number)
     }
     return problems.count == count ? CircularRegion(name: name, numbers) : nil
-  }
-
-  private func number(_ item: TOMLItem) -> Double? {
-    switch item.value {
-    case .integer(let number): Double(number)
-    case .float(let number): number
-    default: nil
-    }
   }
 
   private mutating func readBeacons(_ tables: TOMLTable) {
@@ -279,23 +269,18 @@ struct ConfigurationFile {
       var calibration = Calibration()
       var sender: BluetoothAddress?
       for entry in table.entries where !Self.identityKeys.contains(entry.key) {
-        switch (entry.key, entry.item.value) {
-        case ("address", .string(let text)):
-          sender = BluetoothAddress(text)
-          if sender == nil {
-            problem("'\(text)' is no address; valid is AA:BB:CC:DD:EE:FF", at: entry.item.range)
+        do throws(OptionError) {
+          let text = entry.item.text ?? ""
+          switch entry.key {
+          case "address": sender = try Inputs.address.value(of: text)
+          case _ where Inputs.calibration.contains { $0.name == entry.key }:
+            try calibration.set(entry.key, to: text)
+          default:
+            let valid = Self.identityKeys + Inputs.calibration.map(\.name) + ["address"]
+            unknown(entry, "key", among: valid, "valid are \(valid.joined(separator: ", "))")
           }
-        case ("address", _): problem("'address' is a text in quotes", at: entry.item.range)
-        case ("power", _), ("exponent", _), ("offset", _):
-          guard let number = number(entry.item), calibration.set(entry.key, to: number) else {
-            problem(
-              "'\(entry.key)' is a number; valid is \(Calibration.validValues)",
-              at: entry.item.range)
-            continue
-          }
-        default:
-          let valid = Self.identityKeys + ["power", "exponent", "offset", "address"]
-          unknown(entry, "key", among: valid, "valid are \(valid.joined(separator: ", "))")
+        } catch {
+          problem("\(error)", at: entry.item.range)
         }
       }
       guard let constraint = constraint(table) else { continue }
@@ -317,15 +302,23 @@ struct ConfigurationFile {
   }
 
   private static let identityKeys = ["uuid", "major", "minor"]
-  private static let circleKeys = ["latitude", "longitude", "radius"]
+  private static let circleKeys = Inputs.circle.map(\.name)
   private static let exampleCircle = ["52.5163", "13.3777", "200"]
 
   private mutating func setting(
-    of entry: TOMLTable.Entry, for option: OptionDescription
-  ) -> Setting? {
+    of entry: TOMLTable.Entry, for option: Input
+  ) -> GivenSetting? {
     guard let values = values(of: entry.item, for: option, named: entry.key) else { return nil }
     let offset = entry.item.range.lowerBound
-    return Setting(
+    for value in values where !option.isFlag {
+      do throws(CommandError) {
+        try option.check(value)
+      } catch {
+        problem(error.message, at: entry.item.range)
+        return nil
+      }
+    }
+    return GivenSetting(
       values: values, isFlag: option.isFlag, origin: "\(path), \(document.position(of: offset))",
       offset: offset)
   }
@@ -350,22 +343,35 @@ struct ConfigurationFile {
         "'uuid' is missing here; give it as in uuid = \"\(Self.exampleUUID)\"", at: table.range)
       return nil
     }
-    guard case .string(let text) = item.value, let uuid = ProximityUUID(text) else {
-      problem(
-        "'uuid' is no proximity UUID; valid is one such as \"\(Self.exampleUUID)\"", at: item.range)
+    var place = item
+    do throws(OptionError) {
+      let uuid = try Inputs.uuid.value(of: item.text ?? "")
+      place = table["major"] ?? place
+      let major = try table["major"].map { item throws(OptionError) in
+        try Inputs.major.value(of: item.text ?? "")
+      }
+      place = table["minor"] ?? place
+      let minor = try table["minor"].map { item throws(OptionError) in
+        try Inputs.minor.value(of: item.text ?? "")
+      }
+      return BeaconConstraint(uuid: uuid, major: major, minor: minor)
+    } catch {
+      problem("\(error)", at: place.range)
       return nil
     }
-    var numbers: [String: UInt16] = [:]
-    for key in ["major", "minor"] {
-      guard let item = table[key] else { continue }
-      guard case .integer(let number) = item.value, let number = UInt16(exactly: number) else {
-        problem("'\(key)' is a whole number from 0 to 65535", at: item.range)
-        return nil
-      }
-      numbers[key] = number
-    }
-    return BeaconConstraint(uuid: uuid, major: numbers["major"], minor: numbers["minor"])
   }
 
   private static let exampleUUID = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
+}
+
+extension TOMLItem {
+  /// The value of a setting, as the command line has it; `nil` for other kinds of values.
+  fileprivate var text: String? {
+    switch value {
+    case .string(let text): text
+    case .integer(let number): "\(number)"
+    case .float(let number): "\(number)"
+    default: nil
+    }
+  }
 }

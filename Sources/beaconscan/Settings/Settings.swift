@@ -13,7 +13,7 @@ import Synchronization
 struct Settings: Sendable {
   struct Layer: Sendable {
     var path: String
-    var options: [String: Setting]
+    var options: [String: GivenSetting]
     var regions: [RegionArgument]
   }
 
@@ -23,7 +23,7 @@ struct Settings: Sendable {
   private var regionsByName: [String: RegionArgument] = [:]
   private(set) var beacons: [NamedBeacon] = []
   /// The options of this run that a file or a variable sets.
-  private(set) var used: [String: Setting] = [:]
+  private(set) var used: [String: GivenSetting] = [:]
   /// Whether this run uses all regions of the files, since it names none.
   private(set) var usesEveryRegion = false
 
@@ -108,94 +108,90 @@ struct Settings: Sendable {
 
   // MARK: The command line
 
-  /// Adds the settings to a command line, and keeps them and the beacons' names for the process.
-  /// Throws `CommandError` for a fault of a file or a variable.
-  static func complete(_ arguments: [String]) throws -> [String] {
-    // Asking the parser for options takes milliseconds, so this is skipped without settings.
-    guard let (completed, settings) = try read(for: arguments, again: false) else {
-      return arguments
-    }
+  /// Completes a command line, keeps the settings for the process, and returns the result of a
+  /// function that is given words for the parser.
+  ///
+  /// - Throws: `CommandError` for a fault of an option, a file or a variable.
+  static func complete<Result>(
+    _ given: GivenInputs, parse: ([String]) throws -> Result
+  ) throws -> Result {
+    let settings = try Interrupt.endingAtOnce { try read(for: given) }
     BeaconNames.give(settings.names)
     loaded.withLock { $0 = settings }
-    return completed
+    return try settings.parse(given, parse)
   }
 
-  /// Reads the settings again, and calls a function with the completed command line, which is
-  /// parsed with them. If it succeeds, the process keeps the settings; the caller sets the beacons'
-  /// names. Throws `CommandError` for a fault of a file or a variable, and the function's errors.
+  /// Reads the settings again, and calls a function with words for the parser. If it succeeds, the
+  /// process keeps the settings; the caller sets the beacons' names.
+  ///
+  /// - Throws: `CommandError` for a fault of a file or a variable, and the function's errors.
   static func readAgain<Result>(
-    for arguments: [String], _ body: ([String]) throws -> Result
+    for given: GivenInputs, _ body: ([String]) throws -> Result
   ) throws -> Result {
-    guard let (completed, settings) = try read(for: arguments, again: true) else {
-      return try body(arguments)
-    }
-    let result = try $candidate.withValue(settings) { try body(completed) }
+    let settings = try read(for: given)
+    let result = try $candidate.withValue(settings) { try settings.parse(given, body) }
     loaded.withLock { $0 = settings }
     return result
   }
 
-  private static func read(
-    for arguments: [String], again: Bool
-  ) throws -> (arguments: [String], settings: Settings)? {
-    guard let name = arguments.first, let command = OptionCatalog.commands[name],
-      !arguments.contains(where: { ["--help", "-h", "--version"].contains($0) })
-    else { return nil }
-    let given = Array(arguments.dropFirst().prefix { $0 != "--" })
-    func read() throws -> Settings {
-      try Settings(
-        path: value(of: "config", in: given),
-        mayBeMissing: name == "calibrate" && given.contains("--save"))
+  private static func read(for given: GivenInputs) throws -> Settings {
+    guard let name = given.path.first, let command = InputCatalog.commands[name] else {
+      return Settings()
     }
-    // During a reload, an interrupt must not lose the work in progress.
-    var settings = again ? try read() : try Interrupt.endingAtOnce { try read() }
-    guard
-      again || !settings.layers.isEmpty
-        || environment.keys.contains(where: { $0.hasPrefix("BEACONSCAN_") })
-    else { return nil }
-    let options = OptionCatalog.options(of: command)
+    var settings = try Settings(
+      path: given.values["config"]?.last ?? nil,
+      mayBeMissing: name == "calibrate" && given.has("save"))
+    let options = InputCatalog.options(of: command)
     try settings.use(options, of: name, given: given)
     // `monitor` and `serve` use the regions of the files if the command line names none.
-    let regionOptions: Set = ["uuid", "major", "minor", "region"]
-    var added = settings.used.sorted { $0.key < $1.key }.flatMap { $0.value.arguments(for: $0.key) }
+    let regionOptions = ["uuid", "major", "minor", "region"]
     if ["monitor", "serve"].contains(name),
-      settings.used.keys.allSatisfy({ !regionOptions.contains($0) }),
-      !given.contains(where: { argument in
-        regionOptions.contains { options[$0]?.isGiven(by: argument) == true }
-      })
+      !regionOptions.contains(where: { settings.used[$0] != nil || given.has($0) })
     {
       settings.usesEveryRegion = true
-      added += settings.regions.map { "--region=\($0.name)" }
     }
-    return ([name] + added + arguments.dropFirst(), settings)
+    return settings
   }
 
-  /// Returns the fault of the setting that makes a command line fail, or `nil` if none does.
-  func culprit(in arguments: [String]) -> CommandError? {
+  private func parse<Result>(
+    _ given: GivenInputs, _ body: ([String]) throws -> Result
+  ) throws -> Result {
+    try given.check(with: used)
     for (name, setting) in used.sorted(by: { $0.key < $1.key }) {
-      for group in OptionCatalog.groups
-        + [arguments.first.flatMap { OptionCatalog.commands[$0] }].compactMap({ $0 })
-      where OptionCatalog.options(of: group)[name] != nil {
-        guard let fault = ConfigurationFile.fault(of: setting.arguments(for: name), as: group),
-          fault.contains("--\(name)")
-        else { continue }
-        return CommandError(
-          setting.offset == nil ? .usage : .badData, "\(setting.origin): \(fault)")
-      }
+      try setting.check(InputCatalog.commands[given.path.first ?? ""].flatMap {
+        InputCatalog.options(of: $0)[name]
+      })
     }
-    return nil
+    var words = given.words(with: used)
+    if usesEveryRegion {
+      words.insert(
+        contentsOf: GivenInputs.words("region", regions.map(\.name), isOn: true),
+        at: given.path.count)
+    }
+    do {
+      return try body(words)
+    } catch where Beaconscan.exitCode(for: error) == .validationFailure {
+      throw origin(of: Beaconscan.usageSentence(error)) ?? error
+    }
+  }
+
+  /// Returns an error with the origin of an option that a sentence names, if none is given on the
+  /// command line.
+  private func origin(of sentence: String) -> CommandError? {
+    used.sorted { $0.key < $1.key }.first { sentence.contains("--\($0.key)") }.map {
+      CommandError(
+        $0.value.offset == nil ? .usage : .badData, "\($0.value.origin): \(sentence)")
+    }
   }
 
   private mutating func use(
-    _ options: OptionCatalog.Options, of command: String, given: [String]
+    _ options: InputCatalog.Options, of command: String, given: GivenInputs
   ) throws {
     let names = Set(options.keys)
-    let groups = OptionCatalog.alternatives.map { $0.intersection(names) }
+    let groups = InputCatalog.alternatives.map { $0.intersection(names) }
     let single = names.subtracting(groups.reduce([]) { $0.union($1) }).map { Set([$0]) }
     for group in groups + single {
-      let isOnCommandLine = given.contains { argument in
-        group.contains { options[$0]?.isGiven(by: argument) == true }
-      }
-      guard !isOnCommandLine else { continue }
+      guard !group.contains(where: given.has) else { continue }
       for source in sources(of: command, options) {
         let found = try group.compactMap { name in try source(name).map { (name, $0) } }
         guard !found.isEmpty else { continue }
@@ -203,23 +199,22 @@ struct Settings: Sendable {
         break
       }
     }
-    for (name, other) in OptionCatalog.companions[command] ?? [:] {
-      let isGiven = given.contains { options[other]?.isGiven(by: $0) == true }
-      if !isGiven, used[other]?.values != ["true"] { used[name] = nil }
+    for (name, other) in InputCatalog.companions[command] ?? [:] {
+      if !given.has(other), used[other]?.values != ["true"] { used[name] = nil }
     }
   }
 
   /// Returns the sources of a subcommand's options, in order of precedence.
   private func sources(
-    of command: String, _ options: OptionCatalog.Options
-  ) -> [(String) throws -> Setting?] {
+    of command: String, _ options: InputCatalog.Options
+  ) -> [(String) throws -> GivenSetting?] {
     // An option with another meaning, such as a recording's format, is only for its subcommand.
-    func isShared(_ name: String) -> Bool { options[name] == OptionCatalog.shared[name] }
+    func isShared(_ name: String) -> Bool { options[name]?.isSame(as: InputCatalog.shared[name]) == true }
     func isGeneral(_ name: String) -> Bool {
       isShared(name)
-        || OptionCatalog.shared[name] == nil && OptionCatalog.own[command]?.contains(name) != true
+        || InputCatalog.shared[name] == nil && InputCatalog.own[command]?.contains(name) != true
     }
-    var sources: [(String) throws -> Setting?] = [
+    var sources: [(String) throws -> GivenSetting?] = [
       { name in try options[name].flatMap { try Self.variable("\(command).\(name)", $0) } },
       { name in
         guard isGeneral(name), !Self.isOfEvent(Self.variableName(name)) else { return nil }
@@ -244,36 +239,36 @@ struct Settings: Sendable {
   }
 
   /// Returns the setting of a variable, in which semicolons separate values.
-  private static func variable(_ option: String, _ description: OptionDescription) throws
-    -> Setting?
-  {
+  private static func variable(
+    _ option: String, _ input: Input
+  ) throws(CommandError) -> GivenSetting? {
     let name = variableName(option)
     guard let text = variable(name) else { return nil }
     var values = [text]
-    if description.isFlag {
+    if input.isFlag {
       switch text.lowercased() {
       case "true", "yes", "1": values = ["true"]
       case "false", "no", "0": values = ["false"]
       default:
         throw CommandError(.usage, "\(name): '\(text)' is neither true nor false")
       }
-    } else if description.isRepeating {
+    } else if input.isRepeating {
       values = text.split(separator: ";").map(String.init)
     }
-    return Setting(values: values, isFlag: description.isFlag, origin: name)
+    return GivenSetting(values: values, isFlag: input.isFlag, origin: name)
   }
 
   /// Returns the settings of all variables by option, and the faults of others.
-  static func variables() -> (settings: [String: Setting], problems: [String]) {
-    var options = OptionCatalog.shared
-    for (name, command) in OptionCatalog.commands {
-      for (option, description) in OptionCatalog.options(of: command) {
+  static func variables() -> (settings: [String: GivenSetting], problems: [String]) {
+    var options = InputCatalog.shared
+    for (name, command) in InputCatalog.commands {
+      for (option, description) in InputCatalog.options(of: command) {
         options["\(name).\(option)"] = description
         options[option] = options[option] ?? description
       }
     }
     let keys = Dictionary(options.keys.map { (variableName($0), $0) }, uniquingKeysWith: { $1 })
-    var settings: [String: Setting] = [:]
+    var settings: [String: GivenSetting] = [:]
     var problems: [String] = []
     for name in environment.keys.sorted()
     where name.hasPrefix("BEACONSCAN_") && !isOfEvent(name) {
@@ -282,52 +277,21 @@ struct Settings: Sendable {
         guard
           !["BEACONSCAN_CONFIG", "BEACONSCAN_OPTIONS", "BEACONSCAN_SERVE_OPTIONS"].contains(name)
         else { continue }
-        let meant = OptionCatalog.suggestion(for: name, among: keys.keys.sorted())
+        let meant = InputCatalog.suggestion(for: name, among: keys.keys.sorted())
         problems.append(
           "\(name): no option has this variable; "
             + (meant.map { "\($0) may be meant" }
               ?? "valid is BEACONSCAN_ and an option, as in BEACONSCAN_FORMAT"))
         continue
       }
-      do {
+      do throws(CommandError) {
         let setting = try variable(key, option)
         settings[key] = setting
-        if let fault = setting.flatMap({ fault(of: $0, for: key) }) {
-          problems.append("\(name): \(fault)")
-        }
+        try setting?.check(option)
       } catch {
-        problems.append((error as? CommandError)?.message ?? "\(error)")
+        problems.append(error.message)
       }
     }
     return (settings, problems)
-  }
-
-  /// Returns the fault of the value of an option, such as `count` or `scan.count`.
-  private static func fault(of setting: Setting, for key: String) -> String? {
-    let parts = key.split(separator: ".").map(String.init)
-    let name = parts.last ?? key
-    let owner = parts.count > 1 ? parts.first : OptionCatalog.owners(of: name).first
-    let group: (any ParsableArguments.Type)? =
-      parts.count > 1 || OptionCatalog.shared[name] == nil
-      ? owner.flatMap { OptionCatalog.commands[$0] }
-      : OptionCatalog.groups.first { OptionCatalog.options(of: $0)[name] != nil }
-    guard let group,
-      let fault = ConfigurationFile.fault(of: setting.arguments(for: name), as: group),
-      // Other requirements of the subcommand are not the variable's fault.
-      fault.hasPrefix("--\(name): ") || fault.hasPrefix("--\(name) must")
-    else { return nil }
-    return fault
-  }
-
-  private static func value(of option: String, in arguments: [String]) throws -> String? {
-    guard
-      let place = arguments.lastIndex(where: { $0 == "--\(option)" || $0.hasPrefix("--\(option)=") }
-      )
-    else { return nil }
-    let parts = arguments[place].split(
-      separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-    if parts.count == 2 { return String(parts[1]) }
-    // The parser reports a missing value.
-    return place + 1 < arguments.count ? arguments[place + 1] : nil
   }
 }

@@ -1,0 +1,237 @@
+/// An input: its name, meaning, valid values, default and parsing.
+///
+/// The command line, the configuration file, the environment, the library for C and the service's
+/// regions read the same value from a text, and report the same sentence for one that is not valid.
+/// The use of a setting states how many values it has.
+package struct Setting<Value: Sendable>: Sendable {
+  package let about: SettingDescription
+  /// The value without an input; `nil` if there is none.
+  package let standard: Value?
+  /// Returns the requirement for a value, and the reason that a text is not one.
+  package let requirement: @Sendable (_ text: String) -> String
+  private let read: @Sendable (String) -> Value?
+
+  /// Describes a setting. `valid` returns the requirement for a value, which may say what is wrong
+  /// with a text.
+  package init(
+    _ about: SettingDescription, standard: Value? = nil,
+    valid: @escaping @Sendable (_ text: String) -> String,
+    read: @escaping @Sendable (_ text: String) -> Value?
+  ) {
+    self.about = about
+    self.standard = standard
+    requirement = valid
+    self.read = read
+  }
+
+  package init(
+    _ name: String, _ summary: String, _ syntax: String, details: String? = nil,
+    standard: Value? = nil, shown: String? = nil, completion: SettingDescription.Completion = .none,
+    valid: String, read: @escaping @Sendable (_ text: String) -> Value?
+  ) {
+    self.init(
+      SettingDescription(
+        name, summary, syntax, details: details, standard: shown, completion: completion),
+      standard: standard, valid: { _ in valid }, read: read)
+  }
+
+  package var name: String { about.name }
+
+  /// Reads a value.
+  package func value(of text: String) throws(OptionError) -> Value {
+    guard !text.isEmpty else {
+      throw .missingValue(name, requirement: requirement(""))
+    }
+    guard let value = read(text) else {
+      throw .wrongValue(name, text, requirement: requirement(text))
+    }
+    return value
+  }
+
+  /// The error of this setting without a value.
+  package var missingValue: OptionError {
+    .missingValue(name, requirement: requirement(""))
+  }
+}
+
+/// What is known of a setting without the type of its value.
+package struct SettingDescription: Hashable, Sendable {
+  package enum Completion: Hashable, Sendable {
+    case none, file, adapter
+    case files(endings: [String])
+    case words([String])
+  }
+
+  package let name: String
+  /// The letter of a short option.
+  package let letter: Character?
+  /// One sentence.
+  package let summary: String
+  /// The form of a value; `nil` for a flag.
+  package let syntax: String?
+  /// Further sentences.
+  package let details: String?
+  /// The default, as text.
+  package let standard: String?
+  package let completion: Completion
+
+  package init(
+    _ name: String, letter: Character? = nil, _ summary: String, _ syntax: String?,
+    details: String? = nil, standard: String? = nil, completion: Completion = .none
+  ) {
+    self.name = name
+    self.letter = letter
+    self.summary = summary
+    self.syntax = syntax
+    self.details = details
+    self.standard = standard
+    self.completion = completion
+  }
+}
+
+extension Setting where Value == Bool {
+  /// A setting that is on or off, and on without a value.
+  package static func flag(
+    _ name: String, letter: Character? = nil, _ summary: String, details: String? = nil
+  ) -> Self {
+    Self(
+      SettingDescription(name, letter: letter, summary, nil, details: details), standard: false,
+      valid: { _ in "write true or false, or give no value" }, read: Bool.init)
+  }
+}
+
+extension Setting where Value == Double {
+  package static func number(
+    _ name: String, _ summary: String, _ syntax: String, details: String? = nil,
+    in range: ClosedRange<Double>, shown: String? = nil, valid: String
+  ) -> Self {
+    Self(name, summary, syntax, details: details, shown: shown, valid: valid) { text in
+      Double(text).flatMap { range.contains($0) ? $0 : nil }
+    }
+  }
+}
+
+extension Setting where Value: FixedWidthInteger {
+  package static func whole(
+    _ name: String, _ summary: String, _ syntax: String = "number", details: String? = nil,
+    in range: ClosedRange<Value>, standard: Value? = nil, valid: String
+  ) -> Self {
+    Self(
+      name, summary, syntax, details: details, standard: standard, shown: standard.map { "\($0)" },
+      valid: valid
+    ) { text in
+      Value(text).flatMap { range.contains($0) ? $0 : nil }
+    }
+  }
+}
+
+extension Setting where Value == Seconds {
+  package static func time(
+    _ name: String, _ summary: String, details: String? = nil,
+    in range: ClosedRange<Double> = .leastNonzeroMagnitude...1e9, standard: Value? = nil,
+    shown: String? = nil, valid: String = "write \(Seconds.example), of more than 0"
+  ) -> Self {
+    Self(
+      name, summary, "time", details: details, standard: standard, shown: shown, valid: valid
+    ) { text in
+      Seconds(argument: text).flatMap { range.contains($0.value) ? $0 : nil }
+    }
+  }
+}
+
+extension Setting where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
+  /// A setting with a few valid words.
+  package static func choice(
+    _ name: String, _ summary: String, _ syntax: String, details: String? = nil,
+    standard: Value? = nil, shown: String? = nil
+  ) -> Self {
+    let words = Value.allCases.map(\.rawValue)
+    return Self(
+      name, summary, syntax, details: details, standard: standard,
+      shown: shown ?? standard?.rawValue, completion: .words(words), valid: "write \(either(words))",
+      read: Value.init(rawValue:))
+  }
+}
+
+extension Setting where Value == String {
+  package static func text(
+    _ name: String, _ summary: String, _ syntax: String, details: String? = nil,
+    shown: String? = nil, completion: SettingDescription.Completion = .none, valid: String,
+    isValid: @escaping @Sendable (String) -> Bool = { _ in true }
+  ) -> Self {
+    Self(
+      name, summary, syntax, details: details, shown: shown, completion: completion, valid: valid
+    ) { text in isValid(text) ? text : nil }
+  }
+
+  package static func file(
+    _ name: String, _ summary: String, details: String? = nil, shown: String? = nil,
+    endings: [String] = [], valid: String = "write the name of a file",
+    isValid: @escaping @Sendable (String) -> Bool = { _ in true }
+  ) -> Self {
+    text(
+      name, summary, "file", details: details, shown: shown,
+      completion: endings.isEmpty ? .file : .files(endings: endings), valid: valid,
+      isValid: isValid)
+  }
+}
+
+/// Returns words as `a, b or c`.
+package func either(_ words: [String]) -> String {
+  guard words.count > 1, let last = words.last else { return words.joined() }
+  return words.dropLast().joined(separator: ", ") + " or " + last
+}
+
+/// The way in which a kind of record takes the value of a setting.
+package struct Assignment<Root>: Sendable {
+  package let about: SettingDescription
+  /// Sets the value from a text, which a flag may lack.
+  package let set: @Sendable (inout Root, String?) throws(OptionError) -> Void
+
+  package var name: String { about.name }
+  package var isFlag: Bool { about.syntax == nil }
+
+  private init<Value>(
+    _ setting: Setting<Value>, _ assign: @escaping @Sendable (inout Root, Value) -> Void
+  ) {
+    about = setting.about
+    let isFlag = setting.about.syntax == nil
+    set = { (root, text) throws(OptionError) in
+      guard let text = text ?? (isFlag ? "true" : nil) else { throw setting.missingValue }
+      assign(&root, try setting.value(of: text))
+    }
+  }
+
+  private init(
+    _ about: SettingDescription,
+    _ set: @escaping @Sendable (inout Root, String?) throws(OptionError) -> Void
+  ) {
+    self.about = about
+    self.set = set
+  }
+
+  /// Returns the assignment to a part of another kind of record.
+  package func within<Whole>(_ path: any WritableKeyPath<Whole, Root> & Sendable) -> Assignment<Whole> {
+    Assignment<Whole>(about) { [set] (whole, text) throws(OptionError) in
+      try set(&whole[keyPath: path], text)
+    }
+  }
+
+  package static func one<Value>(
+    _ setting: Setting<Value>, _ path: any WritableKeyPath<Root, Value> & Sendable
+  ) -> Self {
+    Self(setting) { $0[keyPath: path] = $1 }
+  }
+
+  package static func one<Value>(
+    _ setting: Setting<Value>, _ path: any WritableKeyPath<Root, Value?> & Sendable
+  ) -> Self {
+    Self(setting) { $0[keyPath: path] = $1 }
+  }
+
+  package static func several<Value>(
+    _ setting: Setting<Value>, _ path: any WritableKeyPath<Root, [Value]> & Sendable
+  ) -> Self {
+    Self(setting) { $0[keyPath: path].append($1) }
+  }
+}
