@@ -58,7 +58,15 @@ final class EventCommands: Sendable {
 
   /// Waits for the commands of all events or, after an interrupt, for the current one.
   func finish() {
-    queue.sync {}
+    let end = DispatchSemaphore(value: 0)
+    queue.async { end.signal() }
+    var isReported = false
+    while end.wait(timeout: .now() + 1) == .timedOut {
+      guard Interrupt.isRequested, !isReported else { continue }
+      isReported = true
+      printError(
+        "beaconscan: --exec: the command still runs and is waited for; interrupt again to leave it")
+    }
     let (left, dropped) = state.withLock { ($0.waiting.count, $0.dropped) }
     if dropped + left > 0 {
       let missed = counted(dropped + left, "event")
