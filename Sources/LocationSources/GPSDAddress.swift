@@ -34,6 +34,14 @@ package enum GPSDAddress: Hashable, Sendable {
     self = .tcp(host: String(host), port: port)
   }
 
+  /// Whether gpsd is on this machine.
+  var isLocal: Bool {
+    switch self {
+    case .unix: true
+    case .tcp(let host, _): host == "localhost" || host == "::1" || host.hasPrefix("127.")
+    }
+  }
+
   /// The size of `sun_path`, including the zero byte at the end.
   static let maximumPathLength = 108
 }

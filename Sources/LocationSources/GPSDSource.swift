@@ -84,7 +84,11 @@ package struct GPSDSession: ~Copyable, LocationSession {
   }
 
   private static func absence(_ address: GPSDAddress, _ detail: String) -> String {
-    "no gpsd answers at \(address) (\(detail)); start it: sudo systemctl start gpsd.socket"
+    let remedy =
+      address.isLocal
+      ? "start it: sudo systemctl start gpsd.socket"
+      : "check the name and the port, and that gpsd there listens for other machines: gpsd -G"
+    return "no gpsd answers at \(address) (\(detail)); \(remedy)"
   }
 
   package mutating func rest() {
