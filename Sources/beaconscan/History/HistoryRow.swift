@@ -81,7 +81,10 @@ struct HistoryRow: Sendable {
     case "sighting": return "received \(signal)"
     case "count": return "received often enough, \(signal)"
     case "dwell": return "received for long enough, \(signal)"
-    case "signal", "distance": return "the \(rule) was on the other side for long enough, \(signal)"
+    case "signal":
+      return "\(signal), long enough \(entry.kind == "enter" ? "above" : "below") the limit"
+    case "distance":
+      return "\(signal), long enough \(entry.kind == "enter" ? "within" : "beyond") the limit"
     case "exitTimeout", "silence": return "not received for its exit timeout of \(limit) s"
     case "start":
       let approach = reason["approach"]?["message"]?.asString.map { ": \($0)" }
