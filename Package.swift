@@ -364,9 +364,9 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "Advertising", "BeaconTesting", "Frontends", "HCIPackets", "Ranging", "Records",
-        "Regions", "Scanning", "ServiceCore", "Storage", "TestDaemons", "TestSupport",
-        "beaconscan",
+        "Advertising", "BeaconTesting", "Embedding", "Frontends", "HCIPackets",
+        "KioskService", "Ranging", "Records", "Regions", "Scanning", "ServiceCore", "Storage",
+        "TOMLDocuments", "TestDaemons", "TestSupport", "beaconscan",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),

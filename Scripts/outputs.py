@@ -292,7 +292,7 @@ def main():
         for scenario in scenarios:
             truth = pathlib.Path(directory) / "truth.jsonl"
             output = str(pathlib.Path(directory) / "recording")
-            checker.run(command, "simulate", str(scenario), "--output", output, "--truth",
+            checker.run(command, "simulate", "--force", str(scenario), "--output", output, "--truth",
                         str(truth))
             checker.text(truth.read_text(), f"truth of {scenario.name}", truth=True)
 

@@ -264,7 +264,8 @@ package struct EmbeddingOptions: Sendable {
       configuration.rangingInterval = interval?.value ?? 1
       configuration.setCalibration(
         Calibration(
-          model: model.flatMap { PathLossModel(name: $0) }, environment: environment, measuredPower: measuredPower, offsets: offsets),
+          model: model.flatMap { PathLossModel(name: $0) }, environment: environment,
+          measuredPower: measuredPower, offsets: offsets),
         of: calibrations.map { ($0.beacons, $0.calibration) })
       for pin in pins { configuration.pins[pin.beacon] = pin.sender }
       return configuration

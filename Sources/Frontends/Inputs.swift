@@ -22,7 +22,8 @@ extension Inputs {
     valid: "write the name of a recording, or - for standard input")
 
   package static let speed = Setting<ReplayScanner.Speed>(
-    "speed", "How fast a recording is replayed: max, or a multiple of its own time such as 1x or 10x.",
+    "speed",
+    "How fast a recording is replayed: max, or a multiple of its own time such as 1x or 10x.",
     "speed", standard: .max, shown: "max",
     valid:
       "write max, or a multiple of the recording's own time with an x, such as 1x or 10x, from "
@@ -38,7 +39,8 @@ extension Inputs {
     valid: "write \(Seconds.example), longer than 0 and shorter than 30 years")
 
   package static let adapter = Setting<AdapterSelection>(
-    "adapter", "Scan with this adapter: hci0, or its address AA:BB:CC:DD:EE:FF; all for every adapter.",
+    "adapter",
+    "Scan with this adapter: hci0, or its address AA:BB:CC:DD:EE:FF; all for every adapter.",
     "adapter",
     details:
       "May be given several times. Without it, and without --replay: the first that works.",
@@ -140,7 +142,8 @@ extension Inputs {
 
 extension Inputs {
   package static let each = Setting<Bool>.flag(
-    "each", "Report each beacon of a region as it enters and leaves, not only the first and the last.",
+    "each",
+    "Report each beacon of a region as it enters and leaves, not only the first and the last.",
     details: "Of a region, 512 beacons are inside at once at most.")
 
   package static let exitAfter = Setting<ExitTimeoutRule>(
@@ -187,7 +190,8 @@ extension Inputs {
   }
 
   package static let enterCount = Setting<EnterCount>(
-    "enter-count", "Enter only when so many of the last M sightings, at most 64, lie inside those limits.",
+    "enter-count",
+    "Enter only when so many of the last M sightings, at most 64, lie inside those limits.",
     "n/m", standard: .first, shown: "1/1",
     valid: "write how many of how many sightings, such as 2/3, from 1/1 to 64/64",
     read: EnterCount.init(text:))
@@ -201,7 +205,8 @@ extension Inputs {
 
 extension Inputs {
   package static let model = Setting<String>.text(
-    "model", "How signal falls with distance: log-distance, android-nexus5 or android-2013.", "name",
+    "model", "How signal falls with distance: log-distance, android-nexus5 or android-2013.",
+    "name",
     shown: "log-distance", completion: .words(PathLossModel.names),
     valid: "write \(either(PathLossModel.names))",
     isValid: { PathLossModel.names.contains($0) })
@@ -299,6 +304,7 @@ extension ProximityUUID {
     if let other = digits.first(where: { !$0.isHexDigit }) {
       return "\(requirement); '\(other)' is not one"
     }
-    return digits.isEmpty || digits.count == 32 ? requirement : "\(requirement); this has \(digits.count)"
+    return digits.isEmpty || digits.count == 32
+      ? requirement : "\(requirement); this has \(digits.count)"
   }
 }

@@ -4,7 +4,7 @@
 /// regions read the same value from a text, and report the same sentence for one that is not valid.
 /// The use of a setting states how many values it has.
 package struct Setting<Value: Sendable>: Sendable {
-  package let about: SettingDescription
+  package private(set) var about: SettingDescription
   /// The value without an input; `nil` if there is none.
   package let standard: Value?
   /// Returns the requirement for a value, and the reason that a text is not one.
@@ -36,6 +36,13 @@ package struct Setting<Value: Sendable>: Sendable {
   }
 
   package var name: String { about.name }
+
+  /// The same setting, which the short help leaves out.
+  package var rare: Self {
+    var rare = self
+    rare.about.isRare = true
+    return rare
+  }
 
   /// Reads a value.
   package func value(of text: String) throws(OptionError) -> Value {
@@ -74,6 +81,8 @@ package struct SettingDescription: Hashable, Sendable {
   /// The default, as text.
   package let standard: String?
   package let completion: Completion
+  /// Whether the short help leaves it out.
+  package fileprivate(set) var isRare = false
 
   package init(
     _ name: String, letter: Character? = nil, _ summary: String, _ syntax: String?,
@@ -148,7 +157,8 @@ extension Setting where Value: RawRepresentable & CaseIterable, Value.RawValue =
     let words = Value.allCases.map(\.rawValue)
     return Self(
       name, summary, syntax, details: details, standard: standard,
-      shown: shown ?? standard?.rawValue, completion: .words(words), valid: "write \(either(words))",
+      shown: shown ?? standard?.rawValue, completion: .words(words),
+      valid: "write \(either(words))",
       read: Value.init(rawValue:))
   }
 }
@@ -211,7 +221,9 @@ package struct Assignment<Root>: Sendable {
   }
 
   /// Returns the assignment to a part of another kind of record.
-  package func within<Whole>(_ path: any WritableKeyPath<Whole, Root> & Sendable) -> Assignment<Whole> {
+  package func within<Whole>(_ path: any WritableKeyPath<Whole, Root> & Sendable) -> Assignment<
+    Whole
+  > {
     Assignment<Whole>(about) { [set] (whole, text) throws(OptionError) in
       try set(&whole[keyPath: path], text)
     }

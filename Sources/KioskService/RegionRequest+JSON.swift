@@ -8,7 +8,7 @@ extension RegionRequest {
   /// The most bytes in a request's body.
   static let maximumBytes = 16 << 10
 
-  private enum Value: Decodable {
+  fileprivate enum Value: Decodable {
     case text(String)
     case number(Double)
     case boolean(Bool)
@@ -62,13 +62,8 @@ extension RegionRequest {
     let constraint: BeaconConstraint
     do throws(OptionError) {
       constraint = BeaconConstraint(
-        uuid: try Inputs.uuid.value(of: uuid),
-        major: try members["major"]?.text.map { text throws(OptionError) in
-          try Inputs.major.value(of: text)
-        },
-        minor: try members["minor"]?.text.map { text throws(OptionError) in
-          try Inputs.minor.value(of: text)
-        })
+        uuid: try Inputs.uuid.value(of: uuid), major: try Inputs.major.number(members["major"]),
+        minor: try Inputs.minor.number(members["minor"]))
     } catch {
       throw .invalid("\(error)")
     }
@@ -95,7 +90,10 @@ extension RegionRequest {
     var numbers: [Double] = []
     for setting in Inputs.circle {
       do throws(OptionError) {
-        numbers.append(try setting.value(of: members[setting.name]?.text ?? ""))
+        guard let number = try setting.number(members[setting.name]) else {
+          throw setting.missingValue
+        }
+        numbers.append(number)
       } catch {
         throw .invalid(
           "\(error); for example {\"latitude\":52.5163,\"longitude\":13.3777,\"radius\":200}")
@@ -108,5 +106,15 @@ extension RegionRequest {
       throw .invalid("the circle cannot be monitored")
     }
     return RegionRequest(.circle(circle))
+  }
+}
+
+extension Setting {
+  /// Reads a number, which JSON has without quotes; `nil` if there is none.
+  fileprivate func number(_ value: RegionRequest.Value?) throws(OptionError) -> Value? {
+    guard let text = value?.text else { return nil }
+    if case .number? = value { return try self.value(of: text) }
+    throw .wrongValue(
+      name, "\"\(text)\"", requirement: "\(requirement(text)), without quotation marks")
   }
 }

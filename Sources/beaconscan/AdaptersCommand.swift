@@ -21,10 +21,10 @@ struct AdaptersCommand: ParsableCommand {
         beaconscan adapters --format json
       """)
 
-  @OptionGroup var form: FormatOptions
-  @OptionGroup var configuration: ConfigurationOption
+  @OptionGroup(title: "Output") var form: FormatOptions
+  @OptionGroup(title: "Input") var configuration: ConfigurationOption
 
-  @Flag(Inputs.quiet) var quiet: Bool
+  @Flag(Inputs.quiet.rare) var quiet: Bool
 
   func run() throws {
     guard let adapters = try? Adapter.all(), !adapters.isEmpty else {

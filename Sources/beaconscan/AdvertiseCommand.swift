@@ -69,13 +69,14 @@ struct AdvertiseCommand: ParsableCommand {
   @Flag(.flag("tx-power", "With --extended: send the transmit power, too.")) var txPower: Bool
 
   @Flag(
-    .flag("random-address", "Advertise with an address drawn at random, not with the adapter's own."))
+    .flag(
+      "random-address", "Advertise with an address drawn at random, not with the adapter's own."))
   var randomAddress: Bool
 
-  @Option(Inputs.duration) var duration: Seconds?
-  @Flag(Inputs.quiet) var quiet: Bool
+  @Option(Inputs.duration.rare) var duration: Seconds?
+  @Flag(Inputs.quiet.rare) var quiet: Bool
 
-  @OptionGroup var configuration: ConfigurationOption
+  @OptionGroup(title: "Input") var configuration: ConfigurationOption
 
   func validate() throws {
     if legacy, extended {
@@ -92,7 +93,8 @@ struct AdvertiseCommand: ParsableCommand {
     let identity = BeaconIdentity(uuid: uuid, major: major, minor: minor)
     let beacon = IBeacon(identity: identity, measuredPower: measuredPower)
     let parameters = AdvertisingParameters(
-      interval: interval.units, packets: extended ? .extended : .legacy, includesTransmitPower: txPower)
+      interval: interval.units, packets: extended ? .extended : .legacy,
+      includesTransmitPower: txPower)
     var advertiser = Advertiser(
       adapter: adapter, data: beacon.advertisingData, parameters: parameters,
       usesRandomAddress: randomAddress)

@@ -13,8 +13,8 @@ struct BeaconsCommand: ParsableCommand {
         beaconscan beacons --format json
       """)
 
-  @OptionGroup var configuration: ConfigurationOption
-  @OptionGroup var form: FormatOptions
+  @OptionGroup(title: "Input") var configuration: ConfigurationOption
+  @OptionGroup(title: "Output") var form: FormatOptions
 
   func run() throws {
     let beacons = Settings.current.beacons

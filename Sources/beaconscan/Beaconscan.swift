@@ -55,8 +55,8 @@ struct Beaconscan: AsyncParsableCommand {
   /// Parses a command line, completed by configuration files and the environment.
   private static func parse(_ arguments: GivenArguments) throws -> any ParsableCommand {
     let (command, path) = arguments.subcommand()
-    guard !arguments.areOfParser, command.configuration.subcommands.isEmpty else {
-      return try parseAsRoot(arguments.words)
+    guard !arguments.areOfParser else {
+      return try parseAsRoot(arguments.words.map { $0 == "--help-all" ? "--help" : $0 })
     }
     let given = try GivenInputs(
       arguments.words.dropFirst(path.count), for: command, path: path)
@@ -81,6 +81,7 @@ struct Beaconscan: AsyncParsableCommand {
     do {
       try GivenArguments.checkEncoding()
       try arguments.checkSubcommand(of: Self.self)
+      if try arguments.showHelp() { return }
       var command = try parse(arguments)
       if var command = command as? any AsyncParsableCommand {
         try await command.run()

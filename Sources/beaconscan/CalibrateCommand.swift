@@ -7,7 +7,10 @@ import Scanning
 import ServiceCore
 import Synchronization
 
-struct CalibrateCommand: AsyncParsableCommand {
+struct CalibrateCommand: AsyncParsableCommand, UnusedOptions {
+  // It shows no times.
+  static let unusedOptions: Set = ["utc"]
+
   static let configuration = CommandConfiguration(
     commandName: "calibrate", _superCommandName: Beaconscan.name,
     abstract:
@@ -50,11 +53,11 @@ struct CalibrateCommand: AsyncParsableCommand {
       read: CalibrationPlace.init(argument:)))
   var at: [CalibrationPlace]
 
-  @OptionGroup var adapters: AdapterOptions
-  @Option(Inputs.duration) var duration: Seconds?
-  @OptionGroup var configuration: ConfigurationOption
-  @OptionGroup var regions: RegionOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup(title: "Adapter") var adapters: AdapterOptions
+  @Option(Inputs.duration.rare) var duration: Seconds?
+  @OptionGroup(title: "Input") var configuration: ConfigurationOption
+  @OptionGroup(title: "Which beacons") var regions: RegionOptions
+  @OptionGroup(title: "Output") var output: OutputOptions
 
   @Flag(.flag("save", "Write the result to the configuration file, which uses it from then on."))
   var save: Bool

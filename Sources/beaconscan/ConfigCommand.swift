@@ -31,7 +31,7 @@ struct ConfigCommand: ParsableCommand {
 
     @Argument(.file("file", "The file, as with --config.", endings: ["toml"])) var file: String?
 
-    @OptionGroup var configuration: ConfigurationOption
+    @OptionGroup(title: "Input") var configuration: ConfigurationOption
 
     func validate() throws {
       guard file == nil || configuration.config == nil else {
@@ -80,8 +80,8 @@ struct ConfigCommand: ParsableCommand {
           beaconscan config show --format json
         """)
 
-    @OptionGroup var configuration: ConfigurationOption
-    @OptionGroup var form: FormatOptions
+    @OptionGroup(title: "Input") var configuration: ConfigurationOption
+    @OptionGroup(title: "Output") var form: FormatOptions
 
     func run() throws {
       let settings = try Settings(path: configuration.config)

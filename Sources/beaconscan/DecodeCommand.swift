@@ -1,6 +1,6 @@
 import ArgumentParser
-import Frontends
 import Bytes
+import Frontends
 
 struct DecodeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -29,8 +29,8 @@ struct DecodeCommand: ParsableCommand {
       standard: .auto))
   var input: DecodeInput
 
-  @OptionGroup var form: FormatOptions
-  @OptionGroup var configuration: ConfigurationOption
+  @OptionGroup(title: "Output") var form: FormatOptions
+  @OptionGroup(title: "Input") var configuration: ConfigurationOption
 
   func run() throws {
     let lines = AnyIterator { readLine(strippingNewline: false) }

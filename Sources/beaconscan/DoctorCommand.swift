@@ -30,9 +30,9 @@ struct DoctorCommand: ParsableCommand {
         beaconscan doctor --position 52.5163,13.3777
       """)
 
-  @OptionGroup var form: FormatOptions
-  @OptionGroup var location: LocationOptions
-  @OptionGroup var configuration: ConfigurationOption
+  @OptionGroup(title: "Output") var form: FormatOptions
+  @OptionGroup(title: "Location") var location: LocationOptions
+  @OptionGroup(title: "Input") var configuration: ConfigurationOption
 
   func run() throws {
     let findings = Doctor.findings() + location.findings()

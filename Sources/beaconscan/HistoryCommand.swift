@@ -63,9 +63,9 @@ struct HistoryCommand: ParsableCommand {
   @Flag(.flag("presence", "Show the presence of each beacon in each hour.")) var presence: Bool
   @Flag(.flag("plot", "Draw when each region was occupied.")) var plot: Bool
 
-  @OptionGroup var configuration: ConfigurationOption
-  @OptionGroup var form: FormatOptions
-  @OptionGroup var clock: ZoneOption
+  @OptionGroup(title: "Input") var configuration: ConfigurationOption
+  @OptionGroup(title: "Output") var form: FormatOptions
+  @OptionGroup(title: "Output") var clock: ZoneOption
 
   mutating func validate() throws {
     let views = [("--dwell", dwell), ("--presence", presence), ("--plot", plot)].filter(\.1)

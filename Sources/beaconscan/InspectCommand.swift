@@ -38,9 +38,9 @@ struct InspectCommand: AsyncParsableCommand {
   @Argument(.file("files", "Recordings; - is standard input.")) var files: [String]
 
   @OptionGroup var source: SourceOptions
-  @OptionGroup var regions: RegionOptions
-  @OptionGroup var filter: FilterOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup(title: "Which beacons") var regions: RegionOptions
+  @OptionGroup(title: "Which beacons") var filter: FilterOptions
+  @OptionGroup(title: "Output") var output: OutputOptions
 
   @Flag(
     .flag(

@@ -7,7 +7,9 @@ import Records
 import Scanning
 import ServiceCore
 
-struct LocateCommand: AsyncParsableCommand {
+struct LocateCommand: AsyncParsableCommand, MainSection {
+  static let mainSection = "Location"
+
   static let configuration = CommandConfiguration(
     commandName: "locate", _superCommandName: Beaconscan.name,
     abstract: "Show where this machine is: now, or as it moves; headings and visits.",
@@ -40,9 +42,9 @@ struct LocateCommand: AsyncParsableCommand {
 
   @Argument(.file("files", "Tracks, as with --replay.", valid: "")) var files: [String]
 
-  @OptionGroup var recordings: RecordingOptions
-  @OptionGroup var location: LocationOptions
-  @OptionGroup var configuration: ConfigurationOption
+  @OptionGroup(title: "Input") var recordings: RecordingOptions
+  @OptionGroup(title: "Location") var location: LocationOptions
+  @OptionGroup(title: "Input") var configuration: ConfigurationOption
 
   @Option(
     Inputs.meters(
@@ -63,9 +65,9 @@ struct LocateCommand: AsyncParsableCommand {
   @Flag(Inputs.heading) var heading: Bool
   @Flag(Inputs.visits) var visits: Bool
 
-  @OptionGroup var output: OutputOptions
+  @OptionGroup(title: "Output") var output: OutputOptions
 
-  @Option(Inputs.count("Stop after so many fixes.")) var count: Int?
+  @Option(Inputs.count("Stop after so many fixes.").rare) var count: Int?
 
   mutating func validate() throws {
     try recordings.check(adding: files, beside: location.liveOption)

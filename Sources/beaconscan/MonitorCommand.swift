@@ -71,15 +71,15 @@ struct MonitorCommand: AsyncParsableCommand {
   @Argument(Inputs.files) var files: [String]
 
   @OptionGroup var source: SourceOptions
-  @OptionGroup var location: LocationOptions
-  @OptionGroup var regions: RegionOptions
-  @OptionGroup var rules: RuleOptions
-  @OptionGroup var calibration: CalibrationOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup(title: "Location") var location: LocationOptions
+  @OptionGroup(title: "Which beacons") var regions: RegionOptions
+  @OptionGroup(title: "Rules") var rules: RuleOptions
+  @OptionGroup(title: "Distance") var calibration: CalibrationOptions
+  @OptionGroup(title: "Output") var output: OutputOptions
 
   @Option(Inputs.stateFile) var stateFile: String?
   @Option(Inputs.exec("Run this on each event, by /bin/sh.")) var exec: String?
-  @Option(Inputs.count("Stop after so many entries and exits.")) var count: Int?
+  @Option(Inputs.count("Stop after so many entries and exits.").rare) var count: Int?
 
   @Flag(
     .flag(

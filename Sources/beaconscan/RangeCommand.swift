@@ -45,15 +45,16 @@ struct RangeCommand: AsyncParsableCommand {
   @Argument(Inputs.files) var files: [String]
 
   @OptionGroup var source: SourceOptions
-  @OptionGroup var regions: RegionOptions
-  @OptionGroup var calibration: CalibrationOptions
+  @OptionGroup(title: "Which beacons") var regions: RegionOptions
+  @OptionGroup(title: "Distance") var calibration: CalibrationOptions
 
   @Option(
     Setting(
       "zones", "Where zones end, in meters: enter and leave immediate, enter and leave near.",
       "a,b,c,d", shown: "0.5,0.7,4,5",
       valid: "write four distances in meters that increase in pairs, such as 0.5,0.7,3,4",
-      read: ProximityLimits.init(text:)))
+      read: ProximityLimits.init(text:)
+    ).rare)
   var zones: ProximityLimits?
 
   @Option(
@@ -62,10 +63,11 @@ struct RangeCommand: AsyncParsableCommand {
         "sides", "Show which of two adapters is nearer to each beacon: left=hci0,right=hci1.",
         "left=adapter,right=adapter",
         details: "The adapters should stand 2 m apart or more; give their --adapter-offset."),
-      valid: { Sides.requirement(for: $0) }, read: Sides.init(text:)))
+      valid: { Sides.requirement(for: $0) }, read: Sides.init(text:)
+    ).rare)
   var sides: Sides?
 
-  @OptionGroup var output: OutputOptions
+  @OptionGroup(title: "Output") var output: OutputOptions
 
   @Option(Inputs.interval) var interval: Seconds
 
@@ -77,7 +79,7 @@ struct RangeCommand: AsyncParsableCommand {
 
   @Option(Inputs.exec("Run this on each such change, by /bin/sh.")) var exec: String?
 
-  @Option(Inputs.count("Stop after so many reports; with --on-change, after so many changes."))
+  @Option(Inputs.count("Stop after so many reports; with --on-change, after so many changes.").rare)
   var count: Int?
 
   @Flag(Inputs.raw) var raw: Bool

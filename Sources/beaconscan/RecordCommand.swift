@@ -6,7 +6,10 @@ import LiveScanning
 import Scanning
 import SystemPackage
 
-struct RecordCommand: AsyncParsableCommand {
+struct RecordCommand: AsyncParsableCommand, UnusedOptions {
+  // A recording is recorded again as fast as it is read.
+  static let unusedOptions: Set = ["speed"]
+
   static let configuration = CommandConfiguration(
     commandName: "record", _superCommandName: Beaconscan.name,
     abstract: "Save what the adapter receives, as btsnoop or pcapng.",
@@ -32,7 +35,8 @@ struct RecordCommand: AsyncParsableCommand {
 
   @Option(
     Setting(
-      "rotate-size", "Begin the next file before one is larger, from 4096: 500K, 10M or 1G.", "size",
+      "rotate-size", "Begin the next file before one is larger, from 4096: 500K, 10M or 1G.",
+      "size",
       details:
         "The files are then named FILE-000001-20260131T090000Z and so on, before FILE's ending.",
       // Smaller files would consist mostly of headers.
@@ -59,9 +63,9 @@ struct RecordCommand: AsyncParsableCommand {
       shown: "by the file's ending, else btsnoop; btmon for several adapters"))
   var format: CaptureWriter.Format?
 
-  @Option(Inputs.count("Stop after so many packets.")) var count: Int?
+  @Option(Inputs.count("Stop after so many packets.").rare) var count: Int?
   @Flag(.flag("force", "Replace the file if it is there.")) var force: Bool
-  @Flag(Inputs.quiet) var quiet: Bool
+  @Flag(Inputs.quiet.rare) var quiet: Bool
 
   mutating func validate() throws {
     try source.check()
@@ -79,9 +83,6 @@ struct RecordCommand: AsyncParsableCommand {
     }
     if source.recordings.replay.count > 1 {
       throw ValidationError("One --replay is recorded again; two would not be in order.")
-    }
-    if source.recordings.speed != .max, Settings.current.isGiven("speed") {
-      throw ValidationError("--speed changes no recording; leave it out.")
     }
   }
 

@@ -24,9 +24,9 @@ struct ScanCommand: AsyncParsableCommand {
   @Argument(Inputs.files) var files: [String]
 
   @OptionGroup var source: SourceOptions
-  @OptionGroup var regions: RegionOptions
-  @OptionGroup var filter: FilterOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup(title: "Which beacons") var regions: RegionOptions
+  @OptionGroup(title: "Which beacons") var filter: FilterOptions
+  @OptionGroup(title: "Output") var output: OutputOptions
 
   @Flag(
     .flag(
@@ -34,7 +34,7 @@ struct ScanCommand: AsyncParsableCommand {
       details: Self.allDetails))
   var all: Bool
 
-  @Option(Inputs.count("Stop after so many sightings.")) var count: Int?
+  @Option(Inputs.count("Stop after so many sightings.").rare) var count: Int?
 
   static let allDetails =
     "Live this needs raw HCI sockets: bluetoothd keeps other adverts to itself. At most 4,096 are kept."

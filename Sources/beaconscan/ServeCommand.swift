@@ -12,7 +12,10 @@ import Scanning
 import ServiceCore
 import Storage
 
-struct ServeCommand: AsyncParsableCommand {
+struct ServeCommand: AsyncParsableCommand, UnusedOptions {
+  // A service runs until it is ended.
+  static let unusedOptions: Set = ["duration"]
+
   static let configuration = CommandConfiguration(
     commandName: "serve", _superCommandName: Beaconscan.name,
     abstract: "Serve beacons, regions, locations and events to other programs and to a page.",
@@ -53,13 +56,13 @@ struct ServeCommand: AsyncParsableCommand {
   @Argument(Inputs.files) var files: [String]
 
   @OptionGroup var source: SourceOptions
-  @OptionGroup var location: LocationOptions
-  @OptionGroup var regions: RegionOptions
-  @OptionGroup var rules: RuleOptions
-  @OptionGroup var calibration: CalibrationOptions
-  @OptionGroup var access: AccessOptions
-  @OptionGroup var broker: BrokerOptions
-  @OptionGroup var webhooks: WebhookOptions
+  @OptionGroup(title: "Location") var location: LocationOptions
+  @OptionGroup(title: "Which beacons") var regions: RegionOptions
+  @OptionGroup(title: "Rules") var rules: RuleOptions
+  @OptionGroup(title: "Distance") var calibration: CalibrationOptions
+  @OptionGroup(title: "Access") var access: AccessOptions
+  @OptionGroup(title: "Broker") var broker: BrokerOptions
+  @OptionGroup(title: "Webhooks") var webhooks: WebhookOptions
 
   @Option(
     .file(
@@ -78,17 +81,19 @@ struct ServeCommand: AsyncParsableCommand {
   @Option(
     Inputs.number(
       "history-days", "Remove from the history what is older than so many days.", upTo: 36500,
-      shown: "90"))
+      shown: "90"
+    ).rare)
   var historyDays: Int?
 
   @Option(
     Inputs.number(
       "history-size",
       "Remove the oldest of the history where its file is larger than so many megabytes.",
-      upTo: 1_000_000, shown: "64"))
+      upTo: 1_000_000, shown: "64"
+    ).rare)
   var historySize: Int?
 
-  @Flag(Inputs.quiet) var quiet: Bool
+  @Flag(Inputs.quiet.rare) var quiet: Bool
 
   mutating func validate() throws {
     try source.check(adding: files)

@@ -113,7 +113,7 @@ import Testing
     let late = try times("--exit-after", "10", "--region", "all=\(visitor)")
     let mixed = try times(
       "--boundary", "-50", "--region", "near=\(visitor),enter-distance=1,exit-distance=3",
-      "--region", "far=\(visitor),enter-rssi=-199", "--region", "level=\(visitor)")
+      "--region", "far=\(visitor),enter-rssi=-128", "--region", "level=\(visitor)")
     #expect(mixed["near"] == near["all"] && mixed["far"]?.first != mixed["level"]?.first)
     let level = try times("--boundary=-50", "--region", "all=\(visitor)")
     #expect(mixed["level"] == level["all"] && level["all"] != near["all"])

@@ -39,7 +39,7 @@ import Testing
     "adapters", "doctor", "calibrate", "beacons", "config", "config check", "config show",
   ])
   func work(subcommand: String) throws {
-    let help = try Command.shell("beaconscan \(subcommand) --help").output
+    let help = try Command.shell("beaconscan \(subcommand) --help-all").output
     let commands = examples(help)
     #expect(commands.count >= 1)
     // A copy, so that what the examples write does not stay.

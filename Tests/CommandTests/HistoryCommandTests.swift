@@ -311,7 +311,7 @@ import Testing
       (["--since", "2026"], 64, "how long ago such as 24h or 7d"),
       (["--until"], 64, "write a date and a time"),
       (["--since", "1h", "--until", "2h"], 64, "--since must be before --until"),
-      (["--last", "0"], 64, "--last must be 1 or more"),
+      (["--last", "0"], 64, "--last: '0' cannot be used"),
       (["--last", "x"], 64, "write a whole number of 1 or more"),
       (["--last", "1", "--plot"], 64, "leave it or --plot out"),
       (["--dwell", "--plot"], 64, "give one of them"),

@@ -226,12 +226,14 @@ import Testing
   @Test(arguments: [
     ([], "No region is named; name one, for example with --region lobby="),
     (["--exit-after", "soon"], "exit-after"),
-    (["--exit-after", "0"], "the silence before an exit"),
-    (["--enter-count", "5/3"], "5 of 3"), (["--enter-count", "3"], "enter-count"),
+    (["--exit-after", "0"], "--exit-after: '0' cannot be used"),
+    (["--enter-count", "5/3"], "--enter-count: '5/3' cannot be used"),
+    (["--enter-count", "3"], "enter-count"),
     (["--boundary", "3"], "--boundary"), (["--boundary", "-67", "--exit-rssi=-70"], "--boundary"),
     (["--dwell", "-1"], "dwell"), (["--enter-rssi=-70", "--exit-rssi=-60"], "weaker signal"),
     (["--enter-distance=3", "--exit-distance=1"], "greater distance"),
-    (["--enter-distance=-3"], "greater distance"), (["--environment", "99"], "--environment"),
+    (["--enter-distance=-3"], "--enter-distance: '-3' cannot be used"),
+    (["--environment", "99"], "--environment"),
     (
       ["--enter-distance", "1", "--enter-distance=5"],
       "--enter-distance is given twice; give it once"
@@ -239,7 +241,10 @@ import Testing
     (["--region", "x=\(MonitorRun.visitor),dwell=1,dwell=2"], "region 'x': dwell is given twice"),
     (["--region", "x=\(MonitorRun.visitor),exit-rss=1"], "region 'x': "),
     (["--region", "x=\(MonitorRun.visitor),exit-after=soon"], "region 'x': "),
-    (["--region", "x=\(MonitorRun.visitor),exit-distance=0"], "greater distance"),
+    (
+      ["--region", "x=\(MonitorRun.visitor),exit-distance=0"],
+      "region 'x': --exit-distance: '0' cannot be used"
+    ),
     (["--exec", "no-such-command now"], "--exec: there is no command 'no-such-command'; "),
     (["--exec", "./no-such-file"], "there is no command './no-such-file'"),
     (["--count", "0"], "--count"), (["--exec", ""], "--exec"), (["--state-file", ""], "--state"),

@@ -57,7 +57,10 @@ import Testing
       ("backend = ['hci']", 11, "'backend' has one value"),
       ("duration = true", 12, "'duration' is a text in quotes or a number"),
       ("adapter = ['hci0', 'eth1']", 11, "--adapter: 'eth1' cannot be used: write hci0"),
-      ("environment = 99", 15, "--environment: '99' cannot be used: write a number such as 2.2, from 0.5 to 8"),
+      (
+        "environment = 99", 15,
+        "--environment: '99' cannot be used: write a number such as 2.2, from 0.5 to 8"
+      ),
       (
         "count = 0", 1,
         "'count' is an option of locate, monitor, range, record, scan; put it into their"
@@ -74,8 +77,14 @@ import Testing
         "--boundary is both"
       ),
       ("[region.j]\nlatitude = 52\nradius = 5", 1, "'longitude' is missing here"),
-      ("[region.k]\nlatitude = 52\nlongitude = 13\nradius = 0", 10, "radius: '0' cannot be used: write a number of meters of more than 0 and at most"),
-      ("[region.l]\nradius = 9\nlongitude = 13\nlatitude = 91", 12, "latitude: '91' cannot be used: write a number of degrees from -90 to 90"),
+      (
+        "[region.k]\nlatitude = 52\nlongitude = 13\nradius = 0", 10,
+        "radius: '0' cannot be used: write a number of meters of more than 0 and at most"
+      ),
+      (
+        "[region.l]\nradius = 9\nlongitude = 13\nlatitude = 91", 12,
+        "latitude: '91' cannot be used: write a number of degrees from -90 to 90"
+      ),
       ("[region.m]\nradius = 9\nlatitude = 52\nlongitude = 'x'", 13, "from -180 to 180"),
       (
         "[region.n]\nlatitude = 52\nlongitude = 13\nradius = 9\nexit-after = 5", 1,
@@ -94,7 +103,10 @@ import Testing
         "power: '5' cannot be used: write a signal strength in dBm such as -59, from -100 to -1"
       ),
       ("[beacon.g]\nuuid = '\(Self.uuid)'", 1, "a beacon has 'uuid', 'major' and 'minor'"),
-      ("[beacon.h]\nuuid = '\(Self.uuid)'\nmajor = 1\nminor = 1\naddress = 'x'", 11, "address: 'x' cannot be used: write an address"),
+      (
+        "[beacon.h]\nuuid = '\(Self.uuid)'\nmajor = 1\nminor = 1\naddress = 'x'", 11,
+        "address: 'x' cannot be used: write an address"
+      ),
       ("[beacon.i]\nuuid = '\(Self.uuid)'\nmajor = 1\nminor = 1", 1, "'h' is the same beacon"),
       ("[record]\nformat = 'json'", 10, "write btsnoop, btmon or pcapng"),
       ("[range]\nzones = '1,2'", 9, "write four distances"),

@@ -77,11 +77,11 @@ import Testing
 
   /// The sentence for each wrong value.
   @Test(arguments: [
-    ("left=hci0", "right is missing; name both adapters"),
+    ("left=hci0", "--sides: 'left=hci0' cannot be used: right is missing; write two adapters"),
     ("hci0,hci1", "'hci0' is neither left=ADAPTER nor right=ADAPTER"),
     ("left=hci0,middle=hci1", "'middle=hci1' is neither left=ADAPTER nor right=ADAPTER"),
-    ("left=hci0,right=eth0", "'eth0' is no adapter"),
-    ("left=hci0,right=", "'' is no adapter"),
+    ("left=hci0,right=eth0", "'eth0' is not an adapter's number or address"),
+    ("left=hci0,right=", "'' is not an adapter's number"),
     ("left=hci0,left=hci1", "left is given twice"),
     ("left=hci0,right=hci0", "left and right are both hci0"),
     ("left=hci0,right=00:1B:DC:0F:10:07", "recordings have adapters' numbers"),

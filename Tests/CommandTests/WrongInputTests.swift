@@ -112,7 +112,7 @@ import Testing
       "range --environment 0": ["--environment: '0'", "from 0.5 to 8"],
       "range --environment much": ["a number such as 2.2"],
       "range --measured-power 5": ["--measured-power: '5'", "from -100 to -1"],
-      "range --measured-power strong": ["dBm such as -67"],
+      "range --measured-power strong": ["dBm such as -59"],
       "range --adapter-offset 99": ["from -50 to 50"],
       "range --adapter-offset hci=3": ["hci1=3"],
       "range --adapter-offset=1 --adapter-offset=2": ["--adapter-offset", "twice"],
@@ -127,7 +127,9 @@ import Testing
       "monitor --uuid \(visitor) --exit-after 0": ["--exit-after: '0'", "at most 7d"],
       "monitor --uuid \(visitor) --enter-distance 0": ["--enter-distance: '0'", "more than 0"],
       "monitor --uuid \(visitor) --enter-rssi 60": ["--enter-rssi: '60'", "from -128 to 0"],
-      "monitor --uuid \(visitor) --enter-rssi -70 --exit-rssi -60 \(file)": ["--exit-rssi -60", "--enter-rssi -70"],
+      "monitor --uuid \(visitor) --enter-rssi -70 --exit-rssi -60 \(file)": [
+        "--exit-rssi -60", "--enter-rssi -70",
+      ],
       "scan --min-rssi 60 \(file)": ["--min-rssi: '60'", "from -128 to 0"],
       "scan --since 2026-01-15 --until 2025-01-15 \(file)": ["--since must be before --until"],
       "inspect --since 2026-01-15 --until 2025-01-15 \(file)": ["--since must be before --until"],
@@ -193,7 +195,9 @@ import Testing
       "scan --json=yes \(file)": ["--json takes no value; leave '=yes' out"],
       "scan ''": ["A recording must have a name"],
       "serve --history-size 3 --replay \(file)": ["--history-size", "give --history FILE too"],
-      "serve --mqtt a --mqtt-room x --mqtt-discovery none": ["--mqtt-room", "--mqtt-discovery none"],
+      "serve --mqtt a --mqtt-room x --mqtt-discovery none": [
+        "--mqtt-room", "--mqtt-discovery none",
+      ],
       "record --replay \(file) /tmp/x.pcap": ["/tmp/x.pcap", "btsnoop or pcapng"],
       "record --replay \(file) /tmp/x.pcapng.gz": ["/tmp/x.pcapng.gz", "uncompressed"],
       "simulate captures/visitor.json -o x.pcap": ["x.pcap", "btsnoop or pcapng"],
@@ -205,7 +209,9 @@ import Testing
       "monitor --uuid \(visitor) --exec 'größe' \(file)": ["there is no command 'größe'"],
       "monitor --uuid \(visitor) --state-file - \(file)": ["--state-file", "- is none"],
       "adapters a b": ["'a', 'b'", "beaconscan adapters --help"],
-      "advertise --uuid \(visitor) --legacy --extended": ["--legacy and --extended", "give one of them"],
+      "advertise --uuid \(visitor) --legacy --extended": [
+        "--legacy and --extended", "give one of them",
+      ],
       "advertise --uuid \(visitor) --measured-power 200": ["from -128 to 127"],
       "scan -x \(file)": ["there is no option '-x'"],
     ])
@@ -236,7 +242,9 @@ import Testing
       73,
       [
         "simulate captures/visitor.json --output /none/file": ["cannot create it"],
-        "simulate captures/visitor.json --output README.md": ["README.md: there is a file already", "--force"],
+        "simulate captures/visitor.json --output README.md": [
+          "README.md: there is a file already", "--force",
+        ],
         "record --replay \(file) /none/file": ["cannot create it"],
       ])
 
@@ -294,7 +302,8 @@ import Testing
   /// Options whose value is any text: what is wrong with one is found where it is used.
   private static let texts: Set = [
     "replay", "config", "state-file", "exec", "output", "truth", "name", "database",
-    "token-file", "history", "webhook-secret-file", "mqtt-username", "mqtt-password-file", "mqtt-ca",
+    "token-file", "history", "webhook-secret-file", "mqtt-username", "mqtt-password-file",
+    "mqtt-ca",
     "mqtt-certificate", "mqtt-key", "mqtt-node", "mqtt-prefix", "mqtt-discovery", "mqtt-room",
   ]
 
@@ -320,7 +329,8 @@ import Testing
     for option in subcommand.options {
       // What is wrong with a text is found where it is used.
       let isText =
-        Self.texts.contains(option.name) || subcommand.path == ["history"] && option.name == "region"
+        Self.texts.contains(option.name)
+        || subcommand.path == ["history"] && option.name == "region"
       for value in option.isFlag ? ["=x"] : isText ? ["", "="] : ["", "=", "=a\nb' is", "=\u{7F}"] {
         let word = "--\(option.name)"
         let error = #expect(throws: CommandError.self) {

@@ -33,11 +33,11 @@ import Testing
   }
 
   @Test(arguments: [
-    (#"{"latitude":91,"longitude":0,"radius":1}"#, "'latitude'"),
-    (#"{"latitude":0,"longitude":181,"radius":1}"#, "'longitude'"),
-    (#"{"latitude":0,"longitude":0,"radius":0}"#, "'radius'"),
-    (#"{"latitude":0,"longitude":0,"radius":2000001}"#, "'radius'"),
-    (#"{"latitude":0,"longitude":0}"#, "'radius'"),
+    (#"{"latitude":91,"longitude":0,"radius":1}"#, "latitude"),
+    (#"{"latitude":0,"longitude":181,"radius":1}"#, "longitude"),
+    (#"{"latitude":0,"longitude":0,"radius":0}"#, "radius"),
+    (#"{"latitude":0,"longitude":0,"radius":2000001}"#, "radius"),
+    (#"{"latitude":0,"longitude":0}"#, "radius"),
     (#"{"latitude":0,"longitude":0,"radius":1,"each":true}"#, "'each'"),
   ])
   func whatIsNotACircleIsRefused(_ json: String, _ names: String) {

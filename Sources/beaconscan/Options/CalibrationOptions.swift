@@ -10,12 +10,12 @@ import ServiceCore
 
 /// The calibration of the site, the adapters and the beacons.
 struct CalibrationOptions: ParsableArguments {
-  @Option(Inputs.model) var model: String?
+  @Option(Inputs.model.rare) var model: String?
   @Option(Inputs.environment) var environment: Double?
-  @Option(Inputs.measuredPower) var measuredPower: Double?
-  @Option(Inputs.adapterOffset) var adapterOffset: [AdapterOffset]
-  @Option(Inputs.calibrate) var calibrate: [BeaconCalibration]
-  @Option(Inputs.pin) var pin: [Pin]
+  @Option(Inputs.measuredPower.rare) var measuredPower: Double?
+  @Option(Inputs.adapterOffset.rare) var adapterOffset: [AdapterOffset]
+  @Option(Inputs.calibrate.rare) var calibrate: [BeaconCalibration]
+  @Option(Inputs.pin.rare) var pin: [Pin]
 
   func validate() throws {
     if environment != nil, let model, model != "log-distance" {

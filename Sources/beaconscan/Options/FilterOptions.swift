@@ -6,17 +6,19 @@ import Scanning
 
 /// The adverts that count, and the rows and order of a list.
 struct FilterOptions: ParsableArguments {
-  @Option(Inputs.minimumRSSI) var minimumRSSI: Int8?
+  @Option(Inputs.minimumRSSI.rare) var minimumRSSI: Int8?
   @Option(Inputs.since) var since: WrittenTime?
   @Option(Inputs.until) var until: WrittenTime?
 
   @Option(
     .choice(
       "sort", "The order of a list: distance (by signal strength), name, last, rssi or count.",
-      "order", shown: "count"))
+      "order", shown: "count"
+    ).rare)
   var sort: RowOrder?
 
-  @Option(Inputs.number("top", "Show only so many rows of a list.", shown: "all")) var top: Int?
+  @Option(Inputs.number("top", "Show only so many rows of a list.", shown: "all").rare) var top:
+    Int?
 
   /// Throws if no time is in the filter.
   func check(in zone: ClockZone) throws {
@@ -32,7 +34,6 @@ struct FilterOptions: ParsableArguments {
       minimumRSSI: minimumRSSI, since: since?.time(in: zone), until: until?.time(in: zone))
   }
 }
-
 
 /// A filter of adverts.
 struct AdvertFilter {

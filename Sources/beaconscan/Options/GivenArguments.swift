@@ -18,10 +18,27 @@ struct GivenArguments {
     return found
   }
 
+  /// Writes the help of a subcommand, if it is wanted. The parser has that of the command.
+  func showHelp() throws -> Bool {
+    let options = words.prefix { $0 != "--" }
+    let isWhole = options.contains("--help-all")
+    let isCommand = words.first == "help"
+    guard isWhole || isCommand || options.contains("--help") || options.contains("-h") else {
+      return false
+    }
+    let (command, path) = GivenArguments(isCommand ? words.dropFirst() : words[...]).subcommand()
+    guard command.configuration.subcommands.isEmpty else { return false }
+    let out = StandardOutput()
+    let screen = HelpScreen(command, path: path, width: min(out.width ?? 80, 100))
+    try out.write(lines: screen.lines(isWhole: isWhole))
+    try out.flush()
+    return true
+  }
+
   /// Whether the parser answers the words itself, as it does for help.
   var areOfParser: Bool {
     words.prefix { $0 != "--" }.contains {
-      ["--help", "-h", "--version"].contains($0) || $0.hasPrefix("--generate-")
+      ["--help", "--help-all", "-h", "--version"].contains($0) || $0.hasPrefix("--generate-")
         || $0.hasPrefix("--experimental-")
     } || words.first == "help"
   }

@@ -11,7 +11,7 @@ struct GivenInputs {
   private(set) var values: [String: [String?]] = [:]
   private(set) var arguments: [String] = []
 
-  private var help: String { "beaconscan \(path.joined(separator: " ")) --help" }
+  private var help: String { (["beaconscan"] + path + ["--help"]).joined(separator: " ") }
 
   /// Reads the words after the subcommand's name.
   ///
@@ -38,22 +38,26 @@ struct GivenInputs {
       var text = parts.count > 1 ? String(parts[1]) : nil
       for input in try named(String(parts[0])) {
         if input.isFlag {
-          if let text { throw CommandError(.usage, "--\(input.name) takes no value; leave '=\(text)' out") }
+          if let text {
+            throw CommandError(.usage, "--\(input.name) takes no value; leave '=\(text)' out")
+          }
         } else if text == nil, let next = rest.first, next.isValue {
           text = next
           rest.removeFirst()
         }
-        if !input.isFlag, text == nil, missing == nil {
+        if !input.isFlag, text?.isEmpty != false, missing == nil {
           do throws(CommandError) { try input.check(nil) } catch { missing = error }
         }
         values[input.name, default: []].append(input.isFlag ? nil : text)
       }
     }
     if let missing { throw missing }
-    for input in all where !input.isFlag && !input.isRepeating && values[input.name]?.count ?? 0 > 1 {
+    for input in all where !input.isFlag && !input.isRepeating && values[input.name]?.count ?? 0 > 1
+    {
       throw CommandError(.usage, "--\(input.name) is given twice; give it once")
     }
-    let limit = all.contains { $0.isArgument && $0.isRepeating } ? .max : all.count(where: \.isArgument)
+    let limit =
+      all.contains { $0.isArgument && $0.isRepeating } ? .max : all.count(where: \.isArgument)
     if arguments.count > limit {
       let extra = arguments[limit...].map { "'\($0)'" }.joined(separator: ", ")
       throw CommandError(.usage, "there is no place for \(extra); \(help) shows what is accepted")
@@ -65,7 +69,9 @@ struct GivenInputs {
     if word.hasPrefix("--") {
       if let input = inputs[String(word.dropFirst(2))] { return [input] }
     } else {
-      let letters = word.dropFirst().map { letter in inputs.values.first { $0.about.letter == letter } }
+      let letters = word.dropFirst().map { letter in
+        inputs.values.first { $0.about.letter == letter }
+      }
       let known = letters.compactMap { $0 }
       // Only the last of several letters may have a value.
       if known.count == letters.count, known.dropLast().allSatisfy(\.isFlag) { return known }
@@ -110,10 +116,12 @@ struct GivenInputs {
   func words(with others: [String: GivenSetting] = [:]) -> [String] {
     var words = path
     for (name, setting) in others.sorted(by: { $0.key < $1.key }) {
-      words += Self.words(name, setting.isFlag ? nil : setting.values, isOn: setting.values == ["true"])
+      words += Self.words(
+        name, setting.isFlag ? nil : setting.values, isOn: setting.values == ["true"])
     }
     for (name, texts) in values.sorted(by: { $0.key < $1.key }) {
-      words += Self.words(name, inputs[name]?.isFlag == true ? nil : texts.compactMap { $0 }, isOn: true)
+      words += Self.words(
+        name, inputs[name]?.isFlag == true ? nil : texts.compactMap { $0 }, isOn: true)
     }
     return arguments.isEmpty ? words : words + ["--"] + arguments
   }

@@ -32,7 +32,9 @@ struct Input: Sendable {
   var isFlag: Bool { about.syntax == nil }
 
   /// Returns whether another input means the same.
-  func isSame(as other: Input?) -> Bool { about == other?.about && isRepeating == other?.isRepeating }
+  func isSame(as other: Input?) -> Bool {
+    about == other?.about && isRepeating == other?.isRepeating
+  }
 
   /// Throws `CommandError` for a value that is not valid.
   func check(_ text: String?) throws(CommandError) {
@@ -84,9 +86,17 @@ extension Input {
         inputs.append(input)
       }
     }
+    if let unused = (type as? any UnusedOptions.Type)?.unusedOptions {
+      inputs.removeAll { unused.contains($0.name) }
+    }
     known.withLock { $0[key] = inputs }
     return inputs
   }
+}
+
+/// A subcommand to which some options of its groups do not apply.
+protocol UnusedOptions {
+  static var unusedOptions: Set<String> { get }
 }
 
 /// A group of options as a property of a subcommand.

@@ -8,9 +8,9 @@ import Sources
 
 /// The live source of locations.
 struct LocationOptions: ParsableArguments {
-  @Option(Inputs.source) var source: LocationSettings.Kind?
-  @Option(Inputs.gpsd) var gpsd: GPSDAddress?
-  @Option(Inputs.position) var position: PositionArgument?
+  @Option(Inputs.source.rare) var source: LocationSettings.Kind?
+  @Option(Inputs.gpsd.rare) var gpsd: GPSDAddress?
+  @Option(Inputs.position.rare) var position: PositionArgument?
 
   func validate() throws {
     if let fault = settings.fault(mark: "--", where: Settings.current.isGiven) {

@@ -18,12 +18,13 @@ struct FormatOptions: ParsableArguments {
       standard: .table))
   var format: OutputFormat
 
-  @Flag(.flag("json", "The same as --format json.")) var json: Bool
+  @Flag(.flag("json", "The same as --format json.").rare) var json: Bool
 
   @Option(
     .choice(
       "color", "Color in tables: auto (on a terminal, unless NO_COLOR is set), always or never.",
-      "color", standard: .auto))
+      "color", standard: .auto
+    ).rare)
   var color: ColorChoice
 
   mutating func validate() throws {
@@ -37,7 +38,8 @@ struct FormatOptions: ParsableArguments {
 
 struct ZoneOption: ParsableArguments {
   @Flag(
-    .flag("utc", "Show times in UTC in tables, where they are local; JSON and CSV have UTC always."))
+    .flag("utc", "Show times in UTC in tables, where they are local; JSON and CSV have UTC always.")
+      .rare)
   var utc: Bool
 
   var zone: ClockZone { utc ? .utc : .local }
@@ -45,14 +47,15 @@ struct ZoneOption: ParsableArguments {
 
 /// The options of every subcommand that writes results one by one.
 struct OutputOptions: ParsableArguments {
-  @OptionGroup var form: FormatOptions
-  @OptionGroup var clock: ZoneOption
+  @OptionGroup(title: "Output") var form: FormatOptions
+  @OptionGroup(title: "Output") var clock: ZoneOption
 
-  @Flag(Inputs.quiet) var quiet: Bool
+  @Flag(Inputs.quiet.rare) var quiet: Bool
 
   @Flag(
     .flag(
-      "verbose", letter: "v", "Write more to standard error: files, counts, what was refused."))
+      "verbose", letter: "v", "Write more to standard error: files, counts, what was refused."
+    ).rare)
   var verbose: Bool
 
   var format: OutputFormat { form.format }

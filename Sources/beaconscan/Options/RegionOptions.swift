@@ -9,8 +9,8 @@ import Scanning
 /// The regions that limit the beacons.
 struct RegionOptions: ParsableArguments {
   @Option(Inputs.uuid) var uuid: [ProximityUUID]
-  @Option(Inputs.major) var major: UInt16?
-  @Option(Inputs.minor) var minor: UInt16?
+  @Option(Inputs.major.rare) var major: UInt16?
+  @Option(Inputs.minor.rare) var minor: UInt16?
   @Option(Inputs.namedRegion) private var regions: [RegionArgument]
 
   func validate() throws {

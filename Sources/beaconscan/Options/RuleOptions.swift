@@ -8,12 +8,12 @@ struct RuleOptions: ParsableArguments {
   @Flag(Inputs.each) var each: Bool
   @Option(Inputs.exitAfter) var exitAfter: ExitTimeoutRule
   @Option(Inputs.boundary) var boundary: Boundary?
-  @Option(Inputs.enterRssi) var enterRssi: Double?
-  @Option(Inputs.exitRssi) var exitRssi: Double?
+  @Option(Inputs.enterRssi.rare) var enterRssi: Double?
+  @Option(Inputs.exitRssi.rare) var exitRssi: Double?
   @Option(Inputs.enterDistance) var enterDistance: Double?
   @Option(Inputs.exitDistance) var exitDistance: Double?
-  @Option(Inputs.enterCount) var enterCount: EnterCount
-  @Option(Inputs.dwell) var dwell: Seconds?
+  @Option(Inputs.enterCount.rare) var enterCount: EnterCount
+  @Option(Inputs.dwell.rare) var dwell: Seconds?
 
   var rules: RegionRules {
     get throws(CommandError) { try checked { settings throws(OptionError) in try settings.rules } }

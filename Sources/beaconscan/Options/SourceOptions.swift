@@ -8,9 +8,9 @@ import Scanning
 
 struct RecordingOptions: ParsableArguments {
   @Option(Inputs.replay) var replay: [String]
-  @Option(Inputs.speed) var speed: ReplayScanner.Speed
-  @Flag(Inputs.follow) var follow: Bool
-  @Option(Inputs.duration) var duration: Seconds?
+  @Option(Inputs.speed.rare) var speed: ReplayScanner.Speed
+  @Flag(Inputs.follow.rare) var follow: Bool
+  @Option(Inputs.duration.rare) var duration: Seconds?
 
   var nanoseconds: Int64? { duration?.nanoseconds }
 
@@ -34,9 +34,9 @@ struct RecordingOptions: ParsableArguments {
 /// The adapters, and how they receive.
 struct AdapterOptions: ParsableArguments {
   @Option(Inputs.adapter) var adapter: [AdapterSelection]
-  @Option(Inputs.backend) var backend: LiveScanner.Backend
-  @Flag(Inputs.active) var active: Bool
-  @Flag(Inputs.coded) var coded: Bool
+  @Option(Inputs.backend.rare) var backend: LiveScanner.Backend
+  @Flag(Inputs.active.rare) var active: Bool
+  @Flag(Inputs.coded.rare) var coded: Bool
 
   func check() throws {
     if adapter.count > 1, adapter.contains(.all) {
@@ -94,9 +94,9 @@ struct AdapterOptions: ParsableArguments {
 
 /// The source of sightings: recordings or adapters.
 struct SourceOptions: ParsableArguments {
-  @OptionGroup var recordings: RecordingOptions
-  @OptionGroup var adapters: AdapterOptions
-  @OptionGroup var configuration: ConfigurationOption
+  @OptionGroup(title: "Input") var recordings: RecordingOptions
+  @OptionGroup(title: "Adapter") var adapters: AdapterOptions
+  @OptionGroup(title: "Input") var configuration: ConfigurationOption
 
   var adapter: [AdapterSelection] {
     get { adapters.adapter }

@@ -2,6 +2,11 @@ import ArgumentParser
 import Frontends
 import Records
 
+/// A subcommand whose short help has all options of a section.
+protocol MainSection {
+  static var mainSection: String { get }
+}
+
 /// The help of a subcommand: what fits a screen, or all of it.
 struct HelpScreen {
   /// The lines that a screen has.
@@ -21,12 +26,16 @@ struct HelpScreen {
   func lines(isWhole: Bool) -> [String] {
     let whole = paragraphs + usage + sections(isWhole: true)
     guard !isWhole, whole.count > Self.height else { return whole }
-    let inputs = Input.all(of: command)
-    let more = inputs.count(where: \.about.isRare)
+    let more = Input.all(of: command).count { !isShown($0) }
     return command.configuration.abstract.wrapped(to: width) + usage
-      + sections(isWhole: false) + [""] + examples.prefix(3).flatMap { $0 } + [""]
+      + sections(isWhole: false) + [""] + examples.prefix(2).flatMap { $0 } + [""]
       + "\(title) --help-all explains how it works, and has \(more) more options.".wrapped(
         to: width)
+  }
+
+  private func isShown(_ input: Input) -> Bool {
+    let main = (command as? any MainSection.Type)?.mainSection
+    return !input.about.isRare || input.section != nil && input.section == main
   }
 
   private var usage: [String] {
@@ -67,13 +76,15 @@ struct HelpScreen {
   private func sections(isWhole: Bool) -> [String] {
     var titles: [String] = []
     var inputs: [String: [Input]] = [:]
-    for input in Input.all(of: command) where isWhole || !input.about.isRare {
-      let title = input.isArgument ? "ARGUMENTS" : input.section?.uppercased() ?? "OPTIONS"
+    for input in Input.all(of: command) where isWhole || isShown(input) {
+      let title =
+        input.about.name == "files" ? "INPUT" : input.section?.uppercased() ?? "OPTIONS"
       if inputs[title] == nil { titles.append(title) }
       inputs[title, default: []].append(input)
     }
     return titles.flatMap { title in
-      ["", title + ":"] + (inputs[title] ?? []).flatMap { lines(of: $0, isWhole: isWhole) }
+      (isWhole || title == titles.first ? [""] : []) + [title + ":"]
+        + (inputs[title] ?? []).flatMap { lines(of: $0, isWhole: isWhole) }
     }
   }
 

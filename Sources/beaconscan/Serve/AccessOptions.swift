@@ -26,14 +26,16 @@ struct AccessOptions: ParsableArguments {
     .file(
       "token-file",
       "A file with the secret that permits changes, and reading from other machines.",
-      details: "Its first line counts, of 16 to 4096 bytes; nobody else should be able to read it."))
+      details: "Its first line counts, of 16 to 4096 bytes; nobody else should be able to read it.")
+  )
   var tokenFile: String?
 
   @Option(
     .text(
       "host", "A name or address under which the service may be addressed too, beside localhost.",
       "name", details: "May be given several times.",
-      valid: "write a name such as kiosk.local or 192.0.2.7", isValid: { isWord($0[...]) }))
+      valid: "write a name such as kiosk.local or 192.0.2.7", isValid: { isWord($0[...]) }
+    ).rare)
   var host: [String]
 
   @Option(
@@ -46,7 +48,7 @@ struct AccessOptions: ParsableArguments {
       ["http://", "https://"].contains {
         text.hasPrefix($0) && isWord(text.dropFirst($0.count))
       }
-    })
+    }.rare)
   var allowOrigin: [String]
 
   func validate() throws {

@@ -13,47 +13,54 @@ struct BrokerOptions: ParsableArguments {
 
   @Option(
     .text(
-      "mqtt-username", "The user name at the broker.", "name", valid: "write a name such as kiosk"))
+      "mqtt-username", "The user name at the broker.", "name", valid: "write a name such as kiosk"
+    ).rare)
   var mqttUsername: String?
 
-  @Option(.file("mqtt-password-file", "A file whose first line is the password."))
+  @Option(.file("mqtt-password-file", "A file whose first line is the password.").rare)
   var mqttPasswordFile: String?
 
-  @Flag(.flag("mqtt-tls", "Use TLS, with the authorities of the system; the port is then 8883."))
+  @Flag(
+    .flag("mqtt-tls", "Use TLS, with the authorities of the system; the port is then 8883.").rare)
   var mqttTls: Bool
 
-  @Option(.file("mqtt-ca", "Use TLS, with these authorities, a PEM file.")) var mqttCa: String?
+  @Option(.file("mqtt-ca", "Use TLS, with these authorities, a PEM file.").rare) var mqttCa: String?
 
-  @Option(.file("mqtt-certificate", "The certificate of this client, a PEM file."))
+  @Option(.file("mqtt-certificate", "The certificate of this client, a PEM file.").rare)
   var mqttCertificate: String?
 
-  @Option(.file("mqtt-key", "The key of that certificate, a PEM file.")) var mqttKey: String?
+  @Option(.file("mqtt-key", "The key of that certificate, a PEM file.").rare) var mqttKey: String?
 
   @Option(
     .text(
       "mqtt-node", "The name of this receiver at the broker: letters, digits, _ and -.", "name",
-      shown: "the host's name", valid: "write a name such as kiosk"))
+      shown: "the host's name", valid: "write a name such as kiosk"
+    ).rare)
   var mqttNode: String?
 
   @Option(
     .text(
       "mqtt-prefix", "The topic under which all of it lies.", "topic", shown: "beaconscan/NODE",
-      valid: "write a topic such as site/kiosk"))
+      valid: "write a topic such as site/kiosk"
+    ).rare)
   var mqttPrefix: String?
 
   @Option(
     .text(
       "mqtt-discovery", "The topic under which Home Assistant discovers; none for no discovery.",
-      "topic", shown: "homeassistant", valid: "write a topic such as site/kiosk, or none"))
+      "topic", shown: "homeassistant", valid: "write a topic such as site/kiosk, or none"
+    ).rare)
   var mqttDiscovery: String?
 
   @Option(
     .text(
       "mqtt-room", "The area that Home Assistant suggests for this receiver.", "room",
-      valid: "write a name such as kitchen"))
+      valid: "write a name such as kitchen"
+    ).rare)
   var mqttRoom: String?
 
-  @Flag(.flag("mqtt-all", "Publish beacons without a name too, the 64 closest.")) var mqttAll: Bool
+  @Flag(.flag("mqtt-all", "Publish beacons without a name too, the 64 closest.").rare) var mqttAll:
+    Bool
 
   func validate() throws {
     guard mqtt == nil else {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Frontends
+import SystemPackage
 import Webhooks
 
 /// The URLs to which the service delivers events.
@@ -18,14 +19,16 @@ struct WebhookOptions: ParsableArguments {
     .file(
       "webhook-secret-file",
       "A file with the secret that signs what is delivered: whsec_ and Base64.",
-      details: "Its first line counts; nobody else should be able to read it."))
+      details: "Its first line counts; nobody else should be able to read it."
+    ).rare)
   var webhookSecretFile: String?
 
   @Option(
     Setting(
       "webhook-events", "The events to deliver, with commas: \(WebhookEvents.names).", "events",
       shown: "enter,exit", valid: "write some of \(WebhookEvents.names), such as enter,exit",
-      read: WebhookEvents.init(argument:)))
+      read: WebhookEvents.init(argument:)
+    ).rare)
   var webhookEvents: WebhookEvents?
 
   func validate() throws {
@@ -61,6 +64,14 @@ struct WebhookOptions: ParsableArguments {
 
 /// Returns the first line of a file with a secret of a kind.
 func secretLine(of path: String, _ kind: String) throws(CommandError) -> [UInt8] {
+  // A pipe or a terminal has no readers but this one.
+  if let file = try? Stat(FilePath(path)), file.type == .regular,
+    file.permissions.contains(.otherRead)
+  {
+    printError(
+      "beaconscan: \(path): every user of this machine can read the \(kind); restrict it: chmod "
+        + "go-rwx \(path)")
+  }
   func isEnd(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") }
   // A pipe may stay open after the line.
   let bytes = try Interrupt.endingAtOnce { () throws(CommandError) in

@@ -169,7 +169,8 @@ struct ConfigurationFile {
     guard !settings.isEmpty else { return }
     let settings = settings.sorted { ($0.value.offset ?? 0) < ($1.value.offset ?? 0) }
     let words = settings.flatMap {
-      GivenInputs.words($0.key, $0.value.isFlag ? nil : $0.value.values, isOn: $0.value.values == ["true"])
+      GivenInputs.words(
+        $0.key, $0.value.isFlag ? nil : $0.value.values, isOn: $0.value.values == ["true"])
     }
     let fault: String
     do {

@@ -158,9 +158,10 @@ struct Settings: Sendable {
   ) throws -> Result {
     try given.check(with: used)
     for (name, setting) in used.sorted(by: { $0.key < $1.key }) {
-      try setting.check(InputCatalog.commands[given.path.first ?? ""].flatMap {
-        InputCatalog.options(of: $0)[name]
-      })
+      try setting.check(
+        InputCatalog.commands[given.path.first ?? ""].flatMap {
+          InputCatalog.options(of: $0)[name]
+        })
     }
     var words = given.words(with: used)
     if usesEveryRegion {
@@ -170,7 +171,7 @@ struct Settings: Sendable {
     }
     do {
       return try body(words)
-    } catch where Beaconscan.exitCode(for: error) == .validationFailure {
+    } catch  where Beaconscan.exitCode(for: error) == .validationFailure {
       throw origin(of: Beaconscan.usageSentence(error)) ?? error
     }
   }
@@ -209,7 +210,9 @@ struct Settings: Sendable {
     of command: String, _ options: InputCatalog.Options
   ) -> [(String) throws -> GivenSetting?] {
     // An option with another meaning, such as a recording's format, is only for its subcommand.
-    func isShared(_ name: String) -> Bool { options[name]?.isSame(as: InputCatalog.shared[name]) == true }
+    func isShared(_ name: String) -> Bool {
+      options[name]?.isSame(as: InputCatalog.shared[name]) == true
+    }
     func isGeneral(_ name: String) -> Bool {
       isShared(name)
         || InputCatalog.shared[name] == nil && InputCatalog.own[command]?.contains(name) != true
