@@ -3,7 +3,8 @@ import Frontends
 
 /// The options and arguments of a command line, before their values are read.
 struct GivenInputs {
-  private let inputs: [String: Input]
+  /// The options of the subcommand.
+  let inputs: [String: Input]
   private let all: [Input]
   /// The words of the subcommand's name.
   let path: [String]

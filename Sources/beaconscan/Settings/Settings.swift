@@ -141,8 +141,11 @@ struct Settings: Sendable {
     var settings = try Settings(
       path: given.values["config"]?.last ?? nil,
       mayBeMissing: name == "calibrate" && given.has("save"))
-    let options = InputCatalog.options(of: command)
-    try settings.use(options, of: name, given: given)
+    // Most machines have no settings, and looking for them takes time.
+    guard
+      !settings.layers.isEmpty || environment.keys.contains(where: { $0.hasPrefix("BEACONSCAN_") })
+    else { return settings }
+    try settings.use(InputCatalog.options(of: command), of: name, given: given)
     // `monitor` and `serve` use the regions of the files if the command line names none.
     let regionOptions = ["uuid", "major", "minor", "region"]
     if ["monitor", "serve"].contains(name),
@@ -158,10 +161,7 @@ struct Settings: Sendable {
   ) throws -> Result {
     try given.check(with: used)
     for (name, setting) in used.sorted(by: { $0.key < $1.key }) {
-      try setting.check(
-        InputCatalog.commands[given.path.first ?? ""].flatMap {
-          InputCatalog.options(of: $0)[name]
-        })
+      try setting.check(given.inputs[name])
     }
     var words = given.words(with: used)
     if usesEveryRegion {
