@@ -4,12 +4,12 @@ extension BusMessage {
   /// Throws ``BusError/invalid(reason:)`` if D-Bus does not permit the message.
   func check() throws(BusError) {
     try DBusLibrary.check()
-    try unsafe Self.check(sender, "bus name", dbus.validate_bus_name!)
-    try unsafe Self.check(destination, "bus name", dbus.validate_bus_name!)
-    try unsafe Self.check(path, "object path", dbus.validate_path!)
-    try unsafe Self.check(interface, "interface", dbus.validate_interface!)
-    try unsafe Self.check(member, "member", dbus.validate_member!)
-    try unsafe Self.check(errorName, "error name", dbus.validate_error_name!)
+    try unsafe Self.check(sender, "bus name", dbus.validate_bus_name)
+    try unsafe Self.check(destination, "bus name", dbus.validate_bus_name)
+    try unsafe Self.check(path, "object path", dbus.validate_path)
+    try unsafe Self.check(interface, "interface", dbus.validate_interface)
+    try unsafe Self.check(member, "member", dbus.validate_member)
+    try unsafe Self.check(errorName, "error name", dbus.validate_error_name)
     guard interface != "org.freedesktop.DBus.Local", path != "/org/freedesktop/DBus/Local" else {
       throw .invalid(reason: "the interface and the path of a connection's own messages")
     }
@@ -29,11 +29,14 @@ extension BusMessage {
 
   fileprivate static func check(
     _ text: String?, _ what: String,
-    _ isValid: (UnsafePointer<CChar>?, UnsafeMutablePointer<DBusError>?) -> UInt32
+    _ isValid: (
+      @convention(c) (UnsafePointer<CChar>?, UnsafeMutablePointer<DBusError>?) -> UInt32
+    )?
   ) throws(BusError) {
     guard let text else { return }
     // The text outlives the call, which does not keep it.
-    guard !text.utf8.contains(0), unsafe isValid(text, nil) != 0 else {
+    guard !text.utf8.contains(0), let isValid = unsafe isValid, unsafe isValid(text, nil) != 0
+    else {
       throw .invalid(reason: "'\(text)' is no valid \(what)")
     }
   }
@@ -55,7 +58,7 @@ extension BusValue {
       }
     case .objectPath(let text):
       budget -= text.utf8.count
-      try unsafe BusMessage.check(text, "object path", dbus.validate_path!)
+      try unsafe BusMessage.check(text, "object path", dbus.validate_path)
     case .signature(let text): try Self.check(signature: text)
     case .fileDescriptor: throw .invalid(reason: "file descriptors are not sent")
     case .bytes(let bytes): budget -= bytes.count
