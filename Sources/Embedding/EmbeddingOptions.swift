@@ -35,6 +35,7 @@ package struct EmbeddingOptions: Sendable {
   private var isQuiet = false
   private var model: String?
   private var environment: Double?
+  private var typicalDistance = TypicalDistance()
   private var measuredPower: Double?
   private var offsets: [AdapterOffset] = []
   private var calibrations: [BeaconCalibration] = []
@@ -58,6 +59,7 @@ package struct EmbeddingOptions: Sendable {
       .one(Inputs.heading, \.showsHeadings), .one(Inputs.visits, \.showsVisits),
       .one(Inputs.quiet, \.isQuiet), .one(Inputs.model, \.model),
       .one(Inputs.environment, \.environment), .one(Inputs.measuredPower, \.measuredPower),
+      .one(Inputs.typicalDistance, \.typicalDistance),
       .several(Inputs.adapterOffset, \.offsets), .several(Inputs.calibrate, \.calibrations),
       .several(Inputs.pin, \.pins), .one(Inputs.stateFile, \.stateFile),
       .one(Inputs.application, \.application),
@@ -265,7 +267,7 @@ package struct EmbeddingOptions: Sendable {
       configuration.setCalibration(
         Calibration(
           model: model.flatMap { PathLossModel(name: $0) }, environment: environment,
-          measuredPower: measuredPower, offsets: offsets),
+          measuredPower: measuredPower, offsets: offsets, typicalDistance: typicalDistance),
         of: calibrations.map { ($0.beacons, $0.calibration) })
       for pin in pins { configuration.pins[pin.beacon] = pin.sender }
       return configuration

@@ -20,6 +20,33 @@ package struct AdapterOffset: Sendable {
   }
 }
 
+/// The prior of distances: their median, and the factor of one standard deviation.
+package struct TypicalDistance: Sendable, Hashable {
+  package var meters: Double
+  package var factor: Double
+
+  /// The prior of ``ErrorBudget``.
+  package init() {
+    let budget = ErrorBudget()
+    (meters, factor) = (budget.typicalDistance, budget.distanceFactor)
+  }
+
+  /// Reads `3`, `3,4` or `none`.
+  package init?(text: String) {
+    self.init()
+    guard text != "none" else {
+      factor = .infinity
+      return
+    }
+    let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) }
+    guard parts.count <= 2, let meters = parts[0], (0.1...100).contains(meters) else { return nil }
+    self.meters = meters
+    guard parts.count == 2 else { return }
+    guard let factor = parts[1], (1.1...100).contains(factor) else { return nil }
+    self.factor = factor
+  }
+}
+
 /// The known sender of a beacon.
 package struct Pin: Sendable {
   package var beacon: BeaconIdentity
@@ -71,12 +98,15 @@ extension Calibration {
 
 extension Calibration {
   package init(
-    model: PathLossModel?, environment: Double?, measuredPower: Double?, offsets: [AdapterOffset]
+    model: PathLossModel?, environment: Double?, measuredPower: Double?, offsets: [AdapterOffset],
+    typicalDistance: TypicalDistance
   ) {
     self.init(
       measuredPower: measuredPower, adapterOffset: offsets.first { $0.adapter == nil }?.decibels,
       model: environment.map { .logDistance(exponent: $0) }
-        ?? model.flatMap { $0.name == "log-distance" ? nil : $0 })
+        ?? model.flatMap { $0.name == "log-distance" ? nil : $0 },
+      budget: ErrorBudget(
+        typicalDistance: typicalDistance.meters, distanceFactor: typicalDistance.factor))
   }
 }
 

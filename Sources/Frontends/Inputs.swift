@@ -233,6 +233,13 @@ extension Inputs {
     AdapterOffset(text).flatMap { abs($0.decibels) <= 50 ? $0 : nil }
   }
 
+  package static let typicalDistance = Setting<TypicalDistance>(
+    "typical-distance",
+    "The distances that estimates expect: two of three within a factor of so many meters, or none.",
+    "meters[,factor]|none", standard: TypicalDistance(), shown: "3,4",
+    valid: "write meters such as 3, from 0.1 to 100, and a factor such as 4, from 1.1 to 100; or none",
+    read: TypicalDistance.init(text:))
+
   package static let calibrate = Setting<BeaconCalibration>(
     "calibrate",
     "What is known of some beacons: UUID[:MAJOR[:MINOR]]@power=-62,exponent=2.4,offset=3.",

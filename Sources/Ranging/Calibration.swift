@@ -28,13 +28,14 @@ public struct Calibration: Sendable, Hashable, Codable {
     self.budget = budget
   }
 
-  /// Returns this calibration with its missing values, except the budget, taken from a general one.
+  /// Returns this calibration with its missing values taken from a general one; the default budget
+  /// counts as missing.
   package func over(_ general: Calibration) -> Calibration {
     Calibration(
       measuredPower: measuredPower ?? general.measuredPower,
       adapterOffset: adapterOffset ?? general.adapterOffset,
       model: model ?? general.model,
-      budget: budget)
+      budget: budget == ErrorBudget() ? general.budget : budget)
   }
 
   /// Returns the calibration of a beacon: the first of the beacons' own that matches, over this one.

@@ -27,7 +27,8 @@ import Testing
       "pin": "\(Self.uuid):1:2=C0:00:00:00:00:01", "position": "52.5163,13.3777,34",
       "quiet": nil, "range": nil, "raw": nil,
       "region": "lobby=\(Self.uuid):1,enter-distance=1,each", "replay": "visitor.btsnoop",
-      "source": "gpsd", "speed": "10x", "state-file": "regions", "uuid": Self.uuid,
+      "source": "gpsd", "speed": "10x", "state-file": "regions", "typical-distance": "2.5,6",
+      "uuid": Self.uuid,
       "visits": nil,
     ]
     #expect(values.keys.sorted() == EmbeddingOptions.names)
@@ -57,7 +58,7 @@ import Testing
     ("adapter", "eth0", "write hci0, hci1 and so on"),
     ("range", "yes", "write true or false, or give no value"),
     ("measured-power", "5", "in dBm such as -59, from -100 to -1"),
-    ("environment", "9", "from 0.5 to 8"),
+    ("environment", "9", "from 0.5 to 8"), ("typical-distance", "3,1", "a factor such as 4"),
     ("adapter-offset", "60", "hci1=3, from -50 to 50"),
     ("calibrate", "x", "such as UUID:1:2@power=-62"), ("pin", "x", "UUID:MAJOR:MINOR=AA:BB"),
     ("model", "x", "write log-distance, "), ("replay", "", "write the name of a recording"),

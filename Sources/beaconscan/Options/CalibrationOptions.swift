@@ -13,6 +13,7 @@ struct CalibrationOptions: ParsableArguments {
   @Option(Inputs.model.rare) var model: String?
   @Option(Inputs.environment) var environment: Double?
   @Option(Inputs.measuredPower.rare) var measuredPower: Double?
+  @Option(Inputs.typicalDistance.rare) var typicalDistance: TypicalDistance
   @Option(Inputs.adapterOffset.rare) var adapterOffset: [AdapterOffset]
   @Option(Inputs.calibrate.rare) var calibrate: [BeaconCalibration]
   @Option(Inputs.pin.rare) var pin: [Pin]
@@ -66,6 +67,7 @@ struct CalibrationOptions: ParsableArguments {
     configuration.setCalibration(
       Calibration(
         model: model.flatMap { PathLossModel(name: $0) }, environment: environment,
-        measuredPower: measuredPower, offsets: adapterOffset), of: beacons)
+        measuredPower: measuredPower, offsets: adapterOffset, typicalDistance: typicalDistance),
+      of: beacons)
   }
 }
