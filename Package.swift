@@ -24,17 +24,13 @@ let package = Package(
       description: "Scan by raw HCI sockets too, which links libbluetooth: GPL-2.0-or-later."),
     .trait(
       name: "Command",
-      description: "Build the command and its service too, which fetches SwiftNIO and Hummingbird."),
+      description: "Build the command and its service too, which fetches SwiftNIO."),
     .default(enabledTraits: ["RawHCI", "Command"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-    // Without its traits it needs no full Foundation.
-    .package(
-      url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
-    .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-numerics", from: "1.1.1"),
@@ -167,10 +163,7 @@ let package = Package(
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "HummingbirdCore", package: "hummingbird"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
-        .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
-        .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],
@@ -326,7 +319,6 @@ let package = Package(
         "ServiceCore", "Storage", "TestDaemons", "TestSupport", "Webhooks",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "HummingbirdCore", package: "hummingbird"),
       ]),
     .testTarget(
       name: "BeaconTestingTests",
@@ -480,9 +472,7 @@ if Context.environment["BEACONSCAN_TRACES"] != nil {
 
 // The package manager fetches no package that only targets under a trait that is off would use: an
 // app that uses the libraries without the trait Command fetches four.
-let packagesOfCommand: Set = [
-  "hummingbird", "swift-argument-parser", "swift-http-types", "swift-nio", "swift-nio-extras",
-]
+let packagesOfCommand: Set = ["swift-argument-parser", "swift-http-types", "swift-nio"]
 for target in package.targets {
   target.dependencies = target.dependencies.map { dependency in
     guard case .productItem(let name, let package?, _, _) = dependency,

@@ -1,5 +1,3 @@
-import HummingbirdCore
-import NIOCore
 import Records
 import ServiceCore
 
@@ -14,7 +12,7 @@ struct EventStream: Sendable {
   let lastEvent: String?
 
   /// Writes events until the service stops or the client disconnects.
-  @concurrent func write(to writer: inout any ResponseBodyWriter) async throws {
+  @concurrent func write(to writer: Response.Writer) async throws {
     var text = Array("retry: 1000\n\n".utf8)
     let snapshot = hub.snapshotJSON
     if let lastEvent {
@@ -24,7 +22,7 @@ struct EventStream: Sendable {
     }
     append("snapshot", snapshot.json, id: snapshot.place.position, to: &text)
     var place = snapshot.place
-    try await flush(&text, to: &writer)
+    try await flush(&text, to: writer)
     while await hub.waiters.wait(unless: { [place] in hub.place != place }) {
       let batch = hub.journal.read(after: place.position)
       if batch.hasMissed {
@@ -40,15 +38,12 @@ struct EventStream: Sendable {
         for (kind, json) in hub.values(after: &place) { append(kind, json, to: &text) }
       }
       if text.isEmpty { text += ": keep-alive\n\n".utf8 }
-      try await flush(&text, to: &writer)
+      try await flush(&text, to: writer)
     }
-    try await writer.finish(nil)
   }
 
-  @concurrent private func flush(_ text: inout [UInt8], to writer: inout any ResponseBodyWriter)
-    async throws
-  {
-    try await writer.write(ByteBuffer(bytes: text))
+  @concurrent private func flush(_ text: inout [UInt8], to writer: Response.Writer) async throws {
+    try await writer(text)
     text.removeAll(keepingCapacity: text.capacity <= 1 << 16)
   }
 

@@ -1,10 +1,5 @@
-import HTTPTypes
-import HummingbirdCore
-package import Logging
 import NIOCore
 import NIOHTTP1
-import NIOHTTPTypes
-import NIOHTTPTypesHTTP1
 import NIOPosix
 import ServiceCore
 import Synchronization
@@ -22,16 +17,15 @@ package final class KioskServer: Sendable {
   private let hub: KioskHub
   private let rules: AccessRules
   private let control: any KioskControl
-  private let logger: Logger
   private let limits: ClientLimits
   private let counts = RequestCounts()
 
   package init(
     _ hub: KioskHub, control: any KioskControl, rules: AccessRules,
-    limits: ClientLimits = ClientLimits(), logger: Logger
+    limits: ClientLimits = ClientLimits()
   ) {
     (self.hub, self.control, self.rules) = (hub, control, rules)
-    (self.limits, self.logger) = (limits, logger)
+    self.limits = limits
   }
 
   /// Serves until the task is canceled, which closes all connections. `onReady` receives the port
@@ -58,17 +52,13 @@ package final class KioskServer: Sendable {
     }
   }
 
-  private typealias Child = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
+  private typealias Child = HTTPConnection.Channel
 
   private func serve(
     _ addresses: [Address], on group: MultiThreadedEventLoopGroup,
     onReady: @Sendable ([Int?]) -> Void
   ) async throws {
     let routes = Routes(hub: hub, control: control, counts: counts, rules: rules)
-    let http = HTTP1Channel { request, writer, _ in
-      let response = await routes.respond(to: request)
-      try await writer.write(response: response.head, body: response.body)
-    }
     let connections = OpenConnections(limit: limits.connections)
     var listeners: [NIOAsyncChannel<Child, Never>] = []
     var files: [SocketFile] = []
@@ -80,14 +70,15 @@ package final class KioskServer: Sendable {
       if case .unix(let path) = address { files.append(try SocketFile(path: path)) }
     }
     onReady(listeners.map { $0.channel.localAddress?.port })
-    let logger = logger
     await withDiscardingTaskGroup { tasks in
       for listener in listeners {
         tasks.addTask {
           await withDiscardingTaskGroup { connections in
             try? await listener.executeThenClose { inbound in
               for try await child in inbound {
-                connections.addTask { await http.handle(value: child, logger: logger) }
+                connections.addTask {
+                  await HTTPConnection(channel: child).respond { await routes.respond(to: $0) }
+                }
               }
             }
             connections.cancelAll()
@@ -165,7 +156,6 @@ package final class KioskServer: Sendable {
       withOutboundHeaderValidation: false, withEncoderConfiguration: .init(),
       withDecoderLimitConfiguration: limits)
     try pipeline.addHandler(reader)
-    try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
     return try Child(
       wrappingChannelSynchronously: child, configuration: .init(isOutboundHalfClosureEnabled: true))
   }

@@ -1,6 +1,4 @@
 import HTTPTypes
-import HummingbirdCore
-import NIOCore
 
 /// The files of the web page, embedded in the program.
 enum Page {
@@ -12,7 +10,7 @@ enum Page {
     var response: Response {
       Response(
         status: .ok, headers: [.contentType: type, .cacheControl: "no-cache"],
-        body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+        body: .bytes(bytes))
     }
   }
 

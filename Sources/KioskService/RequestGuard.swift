@@ -1,6 +1,4 @@
 import HTTPTypes
-import HummingbirdCore
-import NIOCore
 import Records
 
 /// The access rules, which every request must meet before it reaches a route.
@@ -102,7 +100,7 @@ package struct AccessRules: Sendable {
       let words = header.split(separator: " ", maxSplits: 1)
       return words.count == 2 && words[0].lowercased() == "bearer" ? String(words[1]) : nil
     }
-    return isChange ? nil : request.uri.queryParameters["access_token"].map(String.init)
+    return isChange ? nil : request.query["access_token"]
   }
 
   /// Compares in a time that does not depend on the position of a difference.
@@ -176,13 +174,11 @@ extension Response {
     var headers = refusal.headers
     headers[.contentType] = "application/problem+json"
     return Response(
-      status: refusal.status, headers: headers,
-      body: ResponseBody(byteBuffer: ByteBuffer(bytes: refusal.body)))
+      status: refusal.status, headers: headers, body: .bytes(refusal.body))
   }
 
   static func json(_ json: [UInt8], status: HTTPResponse.Status = .ok) -> Response {
     Response(
-      status: status, headers: [.contentType: "application/json"],
-      body: ResponseBody(byteBuffer: ByteBuffer(bytes: json)))
+      status: status, headers: [.contentType: "application/json"], body: .bytes(json))
   }
 }

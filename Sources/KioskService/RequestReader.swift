@@ -2,7 +2,6 @@ import DequeModule
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
-import NIOHTTPTypesHTTP1
 
 /// Passes on complete and well-framed requests, refuses others, and closes a connection that waits
 /// too long for its client. So no route ever waits for bytes.
@@ -25,7 +24,7 @@ final class RequestReader: ChannelDuplexHandler {
 
   private let limits: ClientLimits
   private let connections: OpenConnections
-  private let answer: (HTTPRefusal) -> (head: HTTPResponse, body: [UInt8])
+  private let answer: (HTTPRefusal) -> (head: HTTPResponseHead, body: [UInt8])
 
   private var context: ChannelHandlerContext?
   private var since: [Wait: NIODeadline] = [:]
@@ -45,7 +44,7 @@ final class RequestReader: ChannelDuplexHandler {
 
   init(
     _ limits: ClientLimits, _ connections: OpenConnections,
-    answer: @escaping (HTTPRefusal) -> (head: HTTPResponse, body: [UInt8])
+    answer: @escaping (HTTPRefusal) -> (head: HTTPResponseHead, body: [UInt8])
   ) {
     (self.limits, self.connections, self.answer) = (limits, connections, answer)
   }
@@ -201,11 +200,7 @@ final class RequestReader: ChannelDuplexHandler {
   }
 
   private func send(_ refusal: HTTPRefusal, _ context: ChannelHandlerContext) {
-    let (response, bytes) = answer(refusal)
-    let head = HTTPResponseHead(
-      version: .http1_1,
-      status: .init(statusCode: response.status.code, reasonPhrase: response.status.reasonPhrase),
-      headers: HTTPHeaders(response.headerFields))
+    let (head, bytes) = answer(refusal)
     context.write(wrapOutboundOut(.head(head)), promise: nil)
     if self.head?.method != .HEAD {
       context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: bytes)))), promise: nil)

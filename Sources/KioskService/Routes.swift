@@ -1,7 +1,6 @@
 import FoundationEssentials
 import HTTPTypes
-import HummingbirdCore
-import NIOCore
+import NIOHTTP1
 import Records
 import Scanning
 import ServiceCore
@@ -34,7 +33,7 @@ struct Routes: Sendable {
   }
 
   private func route(_ request: Request) async throws(HTTPRefusal) -> Response {
-    let path = request.uri.path
+    let path = request.path
     let page = Page.files.first { $0.path == path }
     let reader = Self.readers[path]
     let region = path.hasPrefix(Self.regionPrefix) ? path.dropFirst(Self.regionPrefix.count) : "/"
@@ -62,7 +61,7 @@ struct Routes: Sendable {
       let text = Metrics.text(routes.hub, routes.control.counts, routes.counts)
       return Response(
         status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
-        body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+        body: .bytes(Array(text.utf8)))
     },
     "/api/v1/openapi.json": { _, _ in .json(Array(OpenAPI.document.utf8)) },
     "/api/v1/beacons": { routes, _ in await routes.beacons() },
@@ -77,7 +76,7 @@ struct Routes: Sendable {
   ]
 
   /// Returns the response to an invalid or incomplete request, the last of its connection.
-  func refuse(_ refusal: HTTPRefusal) -> (head: HTTPResponse, body: [UInt8]) {
+  func refuse(_ refusal: HTTPRefusal) -> (head: HTTPResponseHead, body: [UInt8]) {
     var response = Response.problem(refusal)
     response.headers[.connection] = "close"
     rules.complete(&response.headers, origin: nil)
@@ -128,30 +127,24 @@ struct Routes: Sendable {
     }
     let stream = EventStream(
       hub: hub,
-      lastEvent: request.headers[.lastEventID]
-        ?? request.uri.queryParameters["lastEventId"].map(String.init))
+      lastEvent: request.headers[.lastEventID] ?? request.query["lastEventId"])
     let counter = StreamCounter(counts)
     return Response(
       status: .ok, headers: [.contentType: "text/event-stream"],
-      body: ResponseBody { writer in
+      body: .stream { writer in
         defer { withExtendedLifetime(counter) {} }
-        guard request.method == .get else { return try await writer.finish(nil) }
-        var inner = writer
-        try await request.body.consumeWithCancellationOnInboundClose { _ in
-          hub.interest.begin()
-          defer { hub.interest.end() }
-          try await stream.write(to: &inner)
-        }
+        hub.interest.begin()
+        defer { hub.interest.end() }
+        try await stream.write(to: writer)
       })
   }
 
   private func history(_ request: Request) throws(HTTPRefusal) -> Response {
-    let query = request.uri.queryParameters
     func value<Value>(
       _ key: String, _ what: String, _ read: (String) -> Value?
     ) throws(HTTPRefusal) -> Value? {
-      guard let text = query[Substring(key)] else { return nil }
-      guard let value = read(String(text)) else {
+      guard let text = request.query[key] else { return nil }
+      guard let value = read(text) else {
         throw HTTPRefusal(.badRequest, "\(key): '\(text.prefix(64))' cannot be used; write \(what)")
       }
       return value
@@ -203,13 +196,9 @@ struct Routes: Sendable {
   }
 
   private func put(_ name: String, _ request: Request) async throws(HTTPRefusal) -> Response {
-    // The reader has received the whole body.
-    guard let body = try? await request.body.collect(upTo: RegionRequest.maximumBytes) else {
-      throw HTTPRefusal(.badRequest, "the body cannot be read")
-    }
     return try await Self.answer(name) { () throws(RegionRefusal) in
       let isNew = try await control.setRegion(
-        name, RegionRequest(json: Array(body.readableBytesView), name: name))
+        name, RegionRequest(json: request.body, name: name))
       return .json(hub.regionJSON(name) ?? Array("null".utf8), status: isNew ? .created : .ok)
     }
   }
@@ -245,23 +234,4 @@ private final class StreamCounter: Sendable {
   private let counts: RequestCounts
   init(_ counts: RequestCounts) { self.counts = counts }
   deinit { counts.closeStream() }
-}
-
-/// Returns a decoded path component (RFC 3986, section 2.1), or `nil` if it is not valid.
-private func percentDecoded(_ text: String) -> String? {
-  var bytes: [UInt8] = []
-  var rest = Array(text.utf8)[...]
-  while let byte = rest.popFirst() {
-    guard byte == UInt8(ascii: "%") else {
-      bytes.append(byte)
-      continue
-    }
-    let digits = rest.prefix(2)
-    guard digits.count == 2, digits.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }),
-      let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
-    else { return nil }
-    bytes.append(value)
-    rest = rest.dropFirst(2)
-  }
-  return String(validating: bytes, as: UTF8.self)
 }

@@ -184,8 +184,7 @@ package final class ServiceRun: Sendable {
     reload: @escaping Reload,
     until interrupt: @escaping @Sendable () async -> Void
   ) async throws(ServiceFailure) {
-    let server = KioskServer(
-      hub, control: self, rules: configuration.access, logger: manager.configuration.logger)
+    let server = KioskServer(hub, control: self, rules: configuration.access)
     // Otherwise SIGHUP would end the process until its handler is active.
     signal(SIGHUP, SIG_IGN)
     var failure: ServiceFailure?

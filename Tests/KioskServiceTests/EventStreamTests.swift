@@ -1,7 +1,4 @@
 import Foundation
-import HTTPTypes
-import HummingbirdCore
-import NIOCore
 import Scanning
 import ServiceCore
 import Synchronization
@@ -22,6 +19,12 @@ private final class Reading: Sendable {
   /// The whole messages: their names and identifiers.
   var messages: [(name: String, id: String?)] { state.withLock { $0.messages } }
 
+  @Sendable func write(_ bytes: [UInt8]) async throws {
+    try Task.checkCancellation()
+    append(String(decoding: bytes, as: UTF8.self))
+    await Task.yield()
+  }
+
   /// Reads each message once: who waits looks at them again and again.
   func append(_ text: String) {
     state.withLock { state in
@@ -38,18 +41,6 @@ private final class Reading: Sendable {
       }
     }
   }
-}
-
-private struct Writer: ResponseBodyWriter {
-  let reading: Reading
-
-  func write(_ buffer: ByteBuffer) async throws {
-    try Task.checkCancellation()
-    reading.append(String(buffer: buffer))
-    await Task.yield()
-  }
-
-  consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
 }
 
 @Suite(.timeLimit(.minutes(5))) struct EventStreamTests {
@@ -86,8 +77,7 @@ private struct Writer: ResponseBodyWriter {
       let reading = Reading()
       let stream = EventStream(hub: scene.hub, lastEvent: last)
       let task = Task.detached {
-        var writer: any ResponseBodyWriter = Writer(reading: reading)
-        try? await stream.write(to: &writer)
+        try? await stream.write(to: reading.write)
       }
       let wanted = Int(random.next() % 4) + 1
       #expect(
@@ -141,8 +131,7 @@ private struct Writer: ResponseBodyWriter {
       let reading = Reading()
       let stream = EventStream(hub: scene.hub, lastEvent: last)
       let task = Task.detached {
-        var writer: any ResponseBodyWriter = Writer(reading: reading)
-        try? await stream.write(to: &writer)
+        try? await stream.write(to: reading.write)
       }
       #expect(await eventually { reading.messages.contains { $0.name == "snapshot" } })
       task.cancel()

@@ -1,4 +1,3 @@
-import Logging
 import Records
 import Regions
 import Scanning
@@ -34,8 +33,7 @@ struct RunningServer {
       manager.journal, format: format, isRecorded: false, version: "1",
       now: { WallClockTime(nanoseconds: 0) }, isReceiving: { (false, false) })
     defer { withExtendedLifetime(manager) {} }
-    let server = KioskServer(
-      hub, control: Control(), rules: rules, limits: limits, logger: Logger(label: "test"))
+    let server = KioskServer(hub, control: Control(), rules: rules, limits: limits)
     let (ready, answer) = AsyncStream.makeStream(of: Result<[Int?], ServiceFailure>.self)
     let task = Task.detached {
       do throws(ServiceFailure) {

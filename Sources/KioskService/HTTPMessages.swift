@@ -1,0 +1,138 @@
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+
+/// A complete request of HTTP.
+struct Request: Sendable {
+  let head: HTTPRequest
+  let body: [UInt8]
+  /// The target up to the query, not decoded.
+  let path: String
+  /// The values of the query by their keys, decoded; the first value of a key.
+  let query: [String: String]
+
+  var method: HTTPRequest.Method { head.method }
+  var headers: HTTPFields { head.headerFields }
+
+  /// Creates a request; `nil` for a method that is no token.
+  init?(_ http1: HTTPRequestHead, _ body: ByteBuffer) {
+    guard let method = HTTPRequest.Method(http1.method.rawValue) else { return nil }
+    var fields = HTTPFields()
+    for (name, value) in http1.headers where name.lowercased() != "host" {
+      if let name = HTTPField.Name(name) { fields.append(HTTPField(name: name, value: value)) }
+    }
+    head = HTTPRequest(
+      method: method, scheme: "http", authority: http1.headers["Host"].first, path: http1.uri,
+      headerFields: fields)
+    self.body = Array(body.readableBytesView)
+    let parts = http1.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    path = String(parts[0])
+    let query = parts.dropFirst().first?.prefix { $0 != "#" } ?? ""
+    self.query = Dictionary(
+      query.split(separator: "&").map { pair in
+        let key = pair.prefix { $0 != "=" }
+        let value = String(pair.dropFirst(key.count + 1))
+        return (String(key), percentDecoded(value) ?? value)
+      }, uniquingKeysWith: { first, _ in first })
+  }
+}
+
+/// A response to a request.
+struct Response: Sendable {
+  typealias Writer = @Sendable ([UInt8]) async throws -> Void
+
+  enum Body: Sendable {
+    case bytes([UInt8])
+    /// Writes until the service stops or the task is canceled. The connection ends with it.
+    case stream(@Sendable (_ writer: Writer) async throws -> Void)
+  }
+
+  var status: HTTPResponse.Status
+  var headers: HTTPFields
+  let body: Body
+
+  init(status: HTTPResponse.Status, headers: HTTPFields = [:], body: Body = .bytes([])) {
+    (self.status, self.headers, self.body) = (status, headers, body)
+    if case .bytes(let bytes) = body { self.headers[.contentLength] = String(bytes.count) }
+  }
+
+  var head: HTTPResponseHead {
+    HTTPResponseHead(
+      version: .http1_1,
+      status: HTTPResponseStatus(statusCode: status.code, reasonPhrase: status.reasonPhrase),
+      headers: HTTPHeaders(headers.map { ($0.name.rawName, $0.value) }))
+  }
+}
+
+/// A connection, whose requests a ``RequestReader`` has completed.
+struct HTTPConnection: Sendable {
+  typealias Channel = NIOAsyncChannel<HTTPServerRequestPart, HTTPServerResponsePart>
+
+  let channel: Channel
+
+  /// Responds to one request after the other until the client closes the connection, or the task is
+  /// canceled. An error of the connection ends it.
+  @concurrent func respond(with responder: @Sendable (Request) async -> Response) async {
+    await withTaskCancellationHandler {
+      try? await channel.executeThenClose { inbound, outbound in
+        try await withThrowingTaskGroup { stream in
+          // A stream goes on while its client sends nothing.
+          defer { stream.cancelAll() }
+          var isStreaming = false
+          var (head, body) = (HTTPRequestHead?.none, ByteBuffer())
+          for try await part in inbound where !isStreaming {
+            switch part {
+            case .head(let new): (head, body) = (new, ByteBuffer())
+            case .body(var part): body.writeBuffer(&part)
+            case .end:
+              guard let head, let request = Request(head, body) else { return }
+              let response = await responder(request)
+              switch response.body {
+              case .stream(let write) where head.method != .HEAD:
+                isStreaming = true
+                try await outbound.write(.head(response.head))
+                stream.addTask {
+                  try await write {
+                    try await outbound.write(.body(.byteBuffer(ByteBuffer(bytes: $0))))
+                  }
+                  try await outbound.write(.end(nil))
+                  outbound.finish()
+                }
+              case .stream:
+                try await outbound.write(contentsOf: [.head(response.head), .end(nil)])
+              case .bytes(let bytes):
+                try await outbound.write(contentsOf: [
+                  .head(response.head), .body(.byteBuffer(ByteBuffer(bytes: bytes))), .end(nil),
+                ])
+              }
+            }
+          }
+        }
+        outbound.finish()
+        try await channel.channel.closeFuture.get()
+      }
+    } onCancel: {
+      channel.channel.close(mode: .input, promise: nil)
+    }
+  }
+}
+
+/// Returns a decoded component of a path or a query (RFC 3986, section 2.1), or `nil` if it is not
+/// valid.
+func percentDecoded(_ text: String) -> String? {
+  var bytes: [UInt8] = []
+  var rest = Array(text.utf8)[...]
+  while let byte = rest.popFirst() {
+    guard byte == UInt8(ascii: "%") else {
+      bytes.append(byte)
+      continue
+    }
+    let digits = rest.prefix(2)
+    guard digits.count == 2, digits.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }),
+      let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+    else { return nil }
+    bytes.append(value)
+    rest = rest.dropFirst(2)
+  }
+  return String(validating: bytes, as: UTF8.self)
+}
