@@ -1,5 +1,11 @@
 // swift-tools-version: 6.2
+import Glibc
 import PackageDescription
+
+// Most relocations as bits of a map, which the C library applies from 2.36 on: so long it has
+// arc4random.
+let packedRelocations =
+  dlsym(nil, "arc4random") == nil ? [] : ["-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"]
 
 let package = Package(
   name: "beaconscan",
@@ -227,11 +233,15 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],
-      // No library is loaded that could use the symbols of the command; without them, and with functions of the same code
-      // only once, it is 0.9 MB smaller.
+      // No library is loaded that could use the symbols of the command, functions of the same code are there only once,
+      // and no C++ exception needs an index of the unwind tables, which debuggers read without it.
+      // docs/architecture.md has what each saves.
       linkerSettings: [
         .unsafeFlags(
-          ["-Xlinker", "--no-export-dynamic", "-Xlinker", "--icf=safe"],
+          [
+            "-use-ld=lld", "-Xlinker", "--no-export-dynamic", "-Xlinker", "--icf=safe",
+            "-Xlinker", "--no-eh-frame-hdr",
+          ] + packedRelocations,
           .when(configuration: .release))
       ]),
 
@@ -497,6 +507,15 @@ for target in package.targets where target.type != .system {
     .strictMemorySafety(),
     .treatAllWarnings(as: .error),
   ]
+}
+
+// What only the command and its service use, and few reports pass through, is compiled for size.
+let small: Set = [
+  "BrokerLink", "Frontends", "KioskService", "Simulation", "TOMLDocuments", "Webhooks",
+  "beaconscan",
+]
+for target in package.targets where small.contains(target.name) {
+  target.swiftSettings?.append(.unsafeFlags(["-Osize"], .when(configuration: .release)))
 }
 
 // The scripts of this package set it for their builds. Tests spend most of their time in the arithmetic, the parsers and

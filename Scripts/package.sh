@@ -39,7 +39,7 @@ pack_one() {
 }
 
 pack() {
-  local tool version maintainer library
+  local tool version maintainer library size package
   for tool in dpkg-deb dpkg-shlibdeps; do
     command -v "$tool" >/dev/null || fail "there is no $tool; on Debian and Ubuntu: apt-get install dpkg-dev"
   done
@@ -68,6 +68,8 @@ pack() {
   }" Packaging/debian/copyright < <(sed -e 's/^$/./' -e 's/^/ /' LICENSE) >"$packages/debian/copyright"
 
   Scripts/install.sh --prefix /usr --root "$packages/beaconscan"
+  size=$(stat -c %s "$packages/beaconscan/usr/bin/beaconscan")
+  [ "$size" -le 27000000 ] || fail "the command has $size bytes, and the limit is 27,000,000: see Benchmarks/size.py"
   rm "$packages"/beaconscan/usr/share/doc/beaconscan/{LICENSE,CHANGELOG.md}
   library=usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)
   install -D -m 755 -t "$packages/beaconscan/DEBIAN" Packaging/debian/p*
