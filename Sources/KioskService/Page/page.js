@@ -71,7 +71,7 @@ function sentence(record) {
   }
 }
 
-/** Why a region was not entered: the beacon that came nearest, and the rule that it did not meet. */
+/** The reason that a region was not entered: the beacon that came nearest, and the rule that it did not meet. */
 function approachSentence(approach) {
   const { message } = approach;
   return approach.uuid ? `“${isolated(title(approach))}” did not enter: ${message}.` : `Not entered: ${message}.`;
