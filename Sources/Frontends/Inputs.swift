@@ -101,16 +101,14 @@ extension Inputs {
       "uuid", "Only beacons of this proximity UUID.", "uuid", details: "May be given several times."
     ), valid: ProximityUUID.requirement, read: ProximityUUID.init)
 
-  package static let major = number16("major", "Of --uuid, only this major, from 0 to 65535.")
-  package static let minor = number16("minor", "Of --uuid, only this minor, from 0 to 65535.")
+  package static let major = number16("major", "Of --uuid, only this major.")
+  package static let minor = number16("minor", "Of --uuid, only this minor.")
 
   /// A whole number of 16 bits.
   package static func number16(
     _ name: String, _ summary: String, standard: UInt16? = nil
   ) -> Setting<UInt16> {
-    .whole(
-      name, summary, in: 0...65535, standard: standard,
-      valid: "write a whole number from 0 to 65535")
+    .whole(name, summary, in: 0...65535, standard: standard)
   }
 
   package static let regionSummary =
@@ -122,17 +120,15 @@ extension Inputs {
 
   package static let latitude = Setting<Double>.number(
     "latitude", "The latitude of a circle's center.", "degrees", in: -90...90,
-    valid: "write a number of degrees from -90 to 90")
+    kind: "a number of degrees")
 
   package static let longitude = Setting<Double>.number(
     "longitude", "The longitude of a circle's center.", "degrees", in: -180...180,
-    valid: "write a number of degrees from -180 to 180")
+    kind: "a number of degrees")
 
   package static let radius = Setting<Double>.number(
     "radius", "The radius of a circle.", "meters",
-    in: .leastNonzeroMagnitude...CircularRegion.maximumRadius,
-    valid:
-      "write a number of meters of more than 0 and at most \(Int(CircularRegion.maximumRadius))")
+    in: .leastNonzeroMagnitude...CircularRegion.maximumRadius, kind: "a number of meters")
 
   /// The settings of a circle, in the order in which ``CircularRegion/init(name:_:)`` takes them.
   package static let circle = [latitude, longitude, radius]
@@ -162,9 +158,9 @@ extension Inputs {
     read: Boundary.init)
 
   package static let enterRssi = strength(
-    "enter-rssi", "Enter only above this signal strength, from -128 to 0.")
+    "enter-rssi", "Enter only above this signal strength.")
   package static let exitRssi = strength(
-    "exit-rssi", "Leave below this signal strength, from -128 to 0.",
+    "exit-rssi", "Leave below this signal strength.",
     shown: "--enter-rssi, as a boundary")
 
   private static func strength(
@@ -172,13 +168,13 @@ extension Inputs {
   ) -> Setting<Double> {
     .number(
       name, summary, "dBm", in: Boundary.strengths, shown: shown,
-      valid: "write a signal strength in dBm such as -67, from -128 to 0")
+      kind: "a signal strength in dBm such as -67")
   }
 
   package static let enterDistance = distance(
-    "enter-distance", "Enter only nearer than this, at most 1000.")
+    "enter-distance", "Enter only nearer than this.")
   package static let exitDistance = distance(
-    "exit-distance", "Leave farther away than this, at most 1000.",
+    "exit-distance", "Leave farther away than this.",
     shown: "--enter-distance, as a boundary")
 
   private static func distance(
@@ -186,7 +182,7 @@ extension Inputs {
   ) -> Setting<Double> {
     .number(
       name, summary, "meters", in: Boundary.distances, shown: shown,
-      valid: "write a distance in meters such as 1.5, of more than 0 and at most 1000")
+      kind: "a distance in meters such as 1.5")
   }
 
   package static let enterCount = Setting<EnterCount>(
@@ -213,13 +209,13 @@ extension Inputs {
 
   package static let environment = Setting<Double>.number(
     "environment",
-    "The site's environment factor, the exponent of log-distance, from 0.5 to 8: 2 is free space.",
-    "number", in: PathLossModel.exponentRange, valid: "write a number such as 2.2, from 0.5 to 8")
+    "The site's environment factor, the exponent of log-distance: 2 is free space.",
+    "number", in: PathLossModel.exponentRange, kind: "a number such as 2.2")
 
   package static let measuredPower = Setting<Double>.number(
     "measured-power",
-    "The power received at 1 m, in place of what the beacons state, from -100 to -1.", "dBm",
-    in: -100 ... -1, valid: "write a signal strength in dBm such as -59, from -100 to -1")
+    "The power received at 1 m, in place of what the beacons state.", "dBm",
+    in: -100 ... -1, kind: "a signal strength in dBm such as -59")
 
   package static let adapterOffset = Setting<AdapterOffset>(
     "adapter-offset",
@@ -251,13 +247,13 @@ extension Inputs {
 
   package static let power = Setting<Double>.number(
     "power", "The power of a beacon, received at 1 m.", "dBm", in: -100 ... -1,
-    valid: "write a signal strength in dBm such as -59, from -100 to -1")
+    kind: "a signal strength in dBm such as -59")
   package static let exponent = Setting<Double>.number(
     "exponent", "The exponent of the path loss of a beacon.", "number",
-    in: PathLossModel.exponentRange, valid: "write a number such as 2.2, from 0.5 to 8")
+    in: PathLossModel.exponentRange, kind: "a number such as 2.2")
   package static let offset = Setting<Double>.number(
     "offset", "How much stronger than true a beacon is received.", "dB", in: -50...50,
-    valid: "write decibels such as 3, from -50 to 50")
+    kind: "decibels such as 3")
   /// The settings of a beacon's calibration.
   package static let calibration = [power, exponent, offset]
 

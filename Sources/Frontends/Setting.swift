@@ -1,3 +1,5 @@
+import Records
+
 /// An input: its name, meaning, valid values, default and parsing.
 ///
 /// The command line, the configuration file, the environment, the library for C and the service's
@@ -80,13 +82,16 @@ package struct SettingDescription: Hashable, Sendable {
   package let details: String?
   /// The default, as text.
   package let standard: String?
+  /// The valid numbers; `nil` for other kinds of values.
+  package let range: ClosedRange<Double>?
   package let completion: Completion
   /// Whether the short help leaves it out.
   package fileprivate(set) var isRare = false
 
   package init(
     _ name: String, letter: Character? = nil, _ summary: String, _ syntax: String?,
-    details: String? = nil, standard: String? = nil, completion: Completion = .none
+    details: String? = nil, standard: String? = nil, range: ClosedRange<Double>? = nil,
+    completion: Completion = .none
   ) {
     self.name = name
     self.letter = letter
@@ -94,7 +99,29 @@ package struct SettingDescription: Hashable, Sendable {
     self.syntax = syntax
     self.details = details
     self.standard = standard
+    self.range = range
     self.completion = completion
+  }
+
+  /// The summary with the range and the default.
+  package var explanation: String {
+    let notes = [range.map(Self.text), standard.map { "default: \($0)" }].compactMap { $0 }
+    return notes.isEmpty ? summary : "\(summary) (\(notes.joined(separator: "; ")))"
+  }
+
+  /// Returns a range as text. One that ends with the greatest number of its type has no end.
+  fileprivate static func text(_ range: ClosedRange<Double>) -> String {
+    let (least, most) = (decimal(range.lowerBound, 2), decimal(range.upperBound, 2))
+    if range.upperBound > 1e15 { return "\(least) or more" }
+    return range.lowerBound == .leastNonzeroMagnitude
+      ? "more than 0 and at most \(most)" : "from \(least) to \(most)"
+  }
+
+  /// Returns the requirement for a number, such as `a whole number`, in a range.
+  fileprivate static func requirement(_ kind: String, _ range: ClosedRange<Double>) -> String {
+    let text = text(range)
+    return "write \(kind)\(kind.contains("such as") ? "," : "") "
+      + (text.hasPrefix("from") ? text : "of \(text)")
   }
 }
 
@@ -110,11 +137,16 @@ extension Setting where Value == Bool {
 }
 
 extension Setting where Value == Double {
+  /// A number of a kind, such as `a number such as 2.2`.
   package static func number(
-    _ name: String, _ summary: String, _ syntax: String, details: String? = nil,
-    in range: ClosedRange<Double>, shown: String? = nil, valid: String
+    _ name: String, _ summary: String, _ syntax: String, in range: ClosedRange<Double>,
+    shown: String? = nil, kind: String
   ) -> Self {
-    Self(name, summary, syntax, details: details, shown: shown, valid: valid) { text in
+    let valid = SettingDescription.requirement(kind, range)
+    return Self(
+      SettingDescription(name, summary, syntax, standard: shown, range: range),
+      valid: { _ in valid }
+    ) { text in
       Double(text).flatMap { range.contains($0) ? $0 : nil }
     }
   }
@@ -122,12 +154,16 @@ extension Setting where Value == Double {
 
 extension Setting where Value: FixedWidthInteger {
   package static func whole(
-    _ name: String, _ summary: String, _ syntax: String = "number", details: String? = nil,
-    in range: ClosedRange<Value>, standard: Value? = nil, valid: String
+    _ name: String, _ summary: String, _ syntax: String = "number",
+    in range: ClosedRange<Value>, standard: Value? = nil, shown: String? = nil,
+    kind: String = "a whole number"
   ) -> Self {
-    Self(
-      name, summary, syntax, details: details, standard: standard, shown: standard.map { "\($0)" },
-      valid: valid
+    let numbers = Double(range.lowerBound)...Double(range.upperBound)
+    let valid = SettingDescription.requirement(kind, numbers)
+    return Self(
+      SettingDescription(
+        name, summary, syntax, standard: shown ?? standard.map { "\($0)" }, range: numbers),
+      standard: standard, valid: { _ in valid }
     ) { text in
       Value(text).flatMap { range.contains($0) ? $0 : nil }
     }

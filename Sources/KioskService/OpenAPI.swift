@@ -1,3 +1,4 @@
+import Frontends
 import Ranging
 import Records
 import Scanning
@@ -205,20 +206,7 @@ package enum OpenAPI {
           "description": "Beacons, and the rules of their region by the options of beaconscan monitor; or a circle in degrees and meters.",
           "properties": {
             "uuid": { "type": "string", "format": "uuid" },
-            "major": { "type": ["integer", "null"], "minimum": 0, "maximum": 65535 },
-            "minor": { "type": ["integer", "null"], "minimum": 0, "maximum": 65535 },
-            "latitude": { "type": "number", "minimum": -90, "maximum": 90 },
-            "longitude": { "type": "number", "minimum": -180, "maximum": 180 },
-            "radius": { "type": "number", "exclusiveMinimum": 0, "maximum": 2000000 },
-            "each": { "type": "boolean" },
-            "exit-after": { "type": ["string", "number"] },
-            "boundary": { "type": ["string", "number"] },
-            "enter-rssi": { "type": "number" },
-            "exit-rssi": { "type": "number" },
-            "enter-distance": { "type": "number" },
-            "exit-distance": { "type": "number" },
-            "enter-count": { "type": "string" },
-            "dwell": { "type": ["string", "number"] }
+            \(regionProperties)
           },
           "required": ["uuid"],
           "additionalProperties": false
@@ -226,6 +214,24 @@ package enum OpenAPI {
       }
       """
   }()
+
+  /// The numbers of a region, and its rules.
+  private static var regionProperties: String {
+    let rules = RuleSettings.assignments.values.sorted { $0.name < $1.name }.map(\.about)
+    let numbers = [Inputs.major.about, Inputs.minor.about]
+    return (numbers + Inputs.circle.map(\.about) + rules).map { about in
+      let type =
+        about.syntax == nil
+        ? #""boolean""#
+        : numbers.contains(about)
+          ? #"["integer", "null"]"# : about.range == nil ? #"["string", "number"]"# : #""number""#
+      let range = about.range.map {
+        #", "minimum": \#(decimal($0.lowerBound, 3)), "maximum": \#(decimal($0.upperBound, 3))"#
+      }
+      return
+        #""\#(about.name)": { "type": \#(type), "description": "\#(about.summary)"\#(range ?? "") }"#
+    }.joined(separator: ",\n")
+  }
 
   private static func json(_ description: String, _ schema: String) -> String {
     content(description, "application/json", schema)

@@ -36,14 +36,14 @@ struct AdvertiseCommand: ParsableCommand {
       valid: ProximityUUID.requirement, read: ProximityUUID.init))
   var uuid: ProximityUUID
 
-  @Option(Inputs.number16("major", "The major, from 0 to 65535.", standard: 0)) var major: UInt16
-  @Option(Inputs.number16("minor", "The minor, from 0 to 65535.", standard: 0)) var minor: UInt16
+  @Option(Inputs.number16("major", "The major.", standard: 0)) var major: UInt16
+  @Option(Inputs.number16("minor", "The minor.", standard: 0)) var minor: UInt16
 
   @Option(
     .whole(
-      "measured-power", "The power that the advert states for 1 m, from -128 to 127.", "dBm",
+      "measured-power", "The power that the advert states for 1 m.", "dBm",
       in: -128...127, standard: -59,
-      valid: "write a signal strength in dBm such as -59, from -128 to 127"))
+      kind: "a signal strength in dBm such as -59"))
   var measuredPower: Int8
 
   @Option(

@@ -58,7 +58,7 @@ struct HistoryCommand: ParsableCommand {
       read: PastTime.init(argument:)))
   var until: PastTime?
 
-  @Option(Inputs.number("last", "Only the newest so many events.")) var last: Int?
+  @Option(.whole("last", "Only the newest so many events.", in: 1 ... .max)) var last: Int?
   @Flag(.flag("dwell", "Show how long the stays in each region were.")) var dwell: Bool
   @Flag(.flag("presence", "Show the presence of each beacon in each hour.")) var presence: Bool
   @Flag(.flag("plot", "Draw when each region was occupied.")) var plot: Bool

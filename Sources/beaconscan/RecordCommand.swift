@@ -52,9 +52,9 @@ struct RecordCommand: AsyncParsableCommand, UnusedOptions {
   var rotateEvery: Int?
 
   @Option(
-    Inputs.number(
+    .whole(
       "keep", "Keep so many files at most, with those of earlier runs; remove the oldest.",
-      shown: "all"))
+      in: 1 ... .max, shown: "all"))
   var keep: Int?
 
   @Option(

@@ -61,8 +61,8 @@ struct ServeCommand: AsyncParsableCommand, UnusedOptions {
   @OptionGroup(title: "Rules") var rules: RuleOptions
   @OptionGroup(title: "Distance") var calibration: CalibrationOptions
   @OptionGroup(title: "Access") var access: AccessOptions
-  @OptionGroup(title: "Broker") var broker: BrokerOptions
-  @OptionGroup(title: "Webhooks") var webhooks: WebhookOptions
+  @OptionGroup(title: "Publish") var broker: BrokerOptions
+  @OptionGroup(title: "Publish") var webhooks: WebhookOptions
 
   @Option(
     .file(
@@ -79,17 +79,17 @@ struct ServeCommand: AsyncParsableCommand, UnusedOptions {
   var history: String?
 
   @Option(
-    Inputs.number(
-      "history-days", "Remove from the history what is older than so many days.", upTo: 36500,
+    .whole(
+      "history-days", "Remove from the history what is older than so many days.", in: 1...36500,
       shown: "90"
     ).rare)
   var historyDays: Int?
 
   @Option(
-    Inputs.number(
+    .whole(
       "history-size",
       "Remove the oldest of the history where its file is larger than so many megabytes.",
-      upTo: 1_000_000, shown: "64"
+      in: 1...1_000_000, shown: "64"
     ).rare)
   var historySize: Int?
 

@@ -49,8 +49,7 @@ struct SimulateCommand: ParsableCommand {
 
   @Option(
     .whole(
-      "seed", "Begin the random numbers elsewhere than the scenario does.", in: 0 ... .max,
-      valid: "write a whole number of 0 or more"))
+      "seed", "Begin the random numbers elsewhere than the scenario does.", in: 0 ... .max))
   var seed: UInt64?
 
   @Flag(.flag("force", "Replace the files if they are there.")) var force: Bool

@@ -281,5 +281,7 @@ case "sides":
 case let name?:
   for experiment in experiments where experiment.name == name { trace(experiment) }
 default:
-  print("usage: ranging-trace step10 | step5 | step1 | still10 | walk | families | curve | sides | speed")
+  print(
+    "usage: ranging-trace step10 | step5 | step1 | still10 | walk | families | curve | sides | speed"
+  )
 }

@@ -17,8 +17,8 @@ struct FilterOptions: ParsableArguments {
     ).rare)
   var sort: RowOrder?
 
-  @Option(Inputs.number("top", "Show only so many rows of a list.", shown: "all").rare) var top:
-    Int?
+  @Option(.whole("top", "Show only so many rows of a list.", in: 1 ... .max, shown: "all").rare)
+  var top: Int?
 
   /// Throws if no time is in the filter.
   func check(in zone: ClockZone) throws {

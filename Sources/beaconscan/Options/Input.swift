@@ -116,9 +116,7 @@ extension OptionGroup: GroupOfOptions {
 
 extension SettingDescription {
   fileprivate var help: ArgumentHelp {
-    ArgumentHelp(
-      stringLiteral: summary + (standard.map { " (default: \($0))" } ?? ""),
-      discussion: details ?? "", valueName: syntax)
+    ArgumentHelp("\(explanation)", discussion: details ?? "", valueName: syntax)
   }
 
   fileprivate var names: NameSpecification {
@@ -135,12 +133,6 @@ extension SettingDescription {
     // The adapters of this machine, without the connections that the kernel lists with them.
     case .adapter: .shellCommand("ls /sys/class/bluetooth 2>/dev/null | grep -v :")
     }
-  }
-}
-
-extension ArgumentHelp {
-  fileprivate init(stringLiteral summary: String, discussion: String, valueName: String?) {
-    self.init(summary, discussion: discussion, valueName: valueName)
   }
 }
 

@@ -6,26 +6,14 @@ import Records
 extension Inputs {
   static let files = Setting<String>.file("files", "Recordings, as with --replay.", valid: "")
 
-  /// A whole number of 1 or more.
-  static func number(
-    _ name: String, _ summary: String, upTo most: Int = .max, standard: Int? = nil,
-    shown: String? = nil
-  ) -> Setting<Int> {
-    let range = most == .max ? "of 1 or more" : "from 1 to \(most)"
-    return Setting(
-      name, summary, "number", standard: standard, shown: shown ?? standard.map { "\($0)" },
-      valid: "write a whole number \(range)"
-    ) { text in
-      Int(text).flatMap { (1...most).contains($0) ? $0 : nil }
-    }
+  static func count(_ summary: String) -> Setting<Int> {
+    .whole("count", summary, in: 1 ... .max)
   }
-
-  static func count(_ summary: String) -> Setting<Int> { number("count", summary) }
 
   static func meters(_ name: String, _ summary: String, shown: String) -> Setting<Double> {
     .number(
       name, summary, "meters", in: .leastNonzeroMagnitude...1e6, shown: shown,
-      valid: "write a number of meters such as 10, of more than 0 and at most 1000000")
+      kind: "a number of meters such as 10")
   }
 
   static func exec(_ summary: String) -> Setting<String> {
@@ -35,8 +23,8 @@ extension Inputs {
   }
 
   static let minimumRSSI = Setting<Int8>.whole(
-    "min-rssi", "Only what was received at least so strong, from -128 to 0.", "dBm", in: -128...0,
-    valid: "write a signal strength in dBm such as -67, from -128 to 0")
+    "min-rssi", "Only what was received at least so strong.", "dBm", in: -128...0,
+    kind: "a signal strength in dBm such as -67")
 
   static let since = Setting<WrittenTime>(
     "since", "Only from this time on, such as '2026-01-15 09:00' or 2026-01-15T08:00:00Z.", "time",

@@ -94,9 +94,7 @@ struct HelpScreen {
       input.isArgument
       ? "<\(about.name)>" : (about.letter.map { "-\($0), " } ?? "") + "--\(about.name)"
     let label = "  " + names + (input.isArgument ? "" : about.syntax.map { " <\($0)>" } ?? "")
-    let text =
-      about.summary + (isWhole ? about.details.map { " " + $0 } ?? "" : "")
-      + (about.standard.map { " (default: \($0))" } ?? "")
+    let text = about.explanation + (isWhole ? about.details.map { " " + $0 } ?? "" : "")
     let indent = 26
     var lines = text.wrapped(to: width - indent).map { String(repeating: " ", count: indent) + $0 }
     if label.count < indent, let first = lines.first {
