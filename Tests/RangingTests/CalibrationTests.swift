@@ -32,6 +32,14 @@ import Testing
     #expect(Calibration(measuredPower: 7).power(advertised: -59).source == .advertised)
   }
 
+  /// The errors and the prior of a run count for a beacon with a calibration of its own, too.
+  @Test func aBeaconHasTheBudgetOfItsRun() {
+    let run = Calibration(budget: ErrorBudget(typicalDistance: 8))
+    #expect(Calibration(measuredPower: -70).over(run).budget.typicalDistance == 8)
+    let own = Calibration(budget: ErrorBudget(shadowing: 2))
+    #expect(own.over(run).budget == ErrorBudget(shadowing: 2))
+  }
+
   @Test func offsetIsTakenOffOnlyWhereThePowerWasNotHeardHere() {
     let offset = Calibration(adapterOffset: 6)
     #expect((offset.distance(rssi: -73, advertisedPower: -59) - 10).magnitude < 1e-9)
