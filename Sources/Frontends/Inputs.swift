@@ -233,7 +233,8 @@ extension Inputs {
     "typical-distance",
     "The distances that estimates expect: two of three within a factor of so many meters, or none.",
     "meters[,factor]|none", standard: TypicalDistance(), shown: "3,4",
-    valid: "write meters such as 3, from 0.1 to 100, and a factor such as 4, from 1.1 to 100; or none",
+    valid:
+      "write meters such as 3, from 0.1 to 100, and a factor such as 4, from 1.1 to 100; or none",
     read: TypicalDistance.init(text:))
 
   package static let calibrate = Setting<BeaconCalibration>(

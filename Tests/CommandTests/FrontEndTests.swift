@@ -68,6 +68,7 @@ import Testing
     #expect(try EmbeddingOptions().configuration.rules == expected)
     let calibration = try CalibrationOptions.parse([])
     #expect(calibration.model == nil && calibration.environment == nil)
+    #expect(calibration.typicalDistance == TypicalDistance())
     let range = try #require(try Beaconscan.parseAsRoot(["range"]) as? RangeCommand)
     #expect(
       try range.configuration.rangingInterval == EmbeddingOptions().configuration.rangingInterval)
@@ -106,7 +107,8 @@ import Testing
   /// The options of the library for C, but those of texts, which the command has with the same meaning.
   @Test(arguments: [
     "speed", "duration", "adapter", "backend", "uuid", "major", "minor", "source",
-    "position", "model", "environment", "measured-power", "adapter-offset", "calibrate", "pin",
+    "position", "model", "environment", "measured-power", "typical-distance", "adapter-offset",
+    "calibrate", "pin",
     "active", "coded", "follow",
   ])
   func aWrongValueHasOneSentence(name: String) throws {

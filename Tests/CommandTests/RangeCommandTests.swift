@@ -39,6 +39,23 @@ import Testing
     #expect(heard == 1113)
   }
 
+  /// The prior draws what is far nearer, and `none` leaves the formula's distance.
+  @Test func typicalDistances() throws {
+    func farthest(_ words: String...) throws -> Double {
+      let run = try Command.run(
+        [
+          "range", "--replay", Command.capture("edge.btsnoop"), "--format", "json",
+          "--environment", "2.2", "--measured-power", "-59",
+        ] + words)
+      let beacons = try run.json().flatMap { $0["beacons"] as? [[String: Any]] ?? [] }
+      return try #require(beacons.compactMap { $0["distance"] as? Double }.max())
+    }
+    let standard = try farthest()
+    #expect(try farthest("--typical-distance", "3,4") == standard)
+    #expect(try farthest("--typical-distance", "1") < standard)
+    #expect(try farthest("--typical-distance", "none") > standard)
+  }
+
   /// What inspect and monitor report of identities that several senders use is what range reports.
   @Test(arguments: [
     ["inspect", Command.capture("hostile.pcapng")],
