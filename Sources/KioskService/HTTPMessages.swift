@@ -76,11 +76,13 @@ struct HTTPConnection: Sendable {
     await withTaskCancellationHandler {
       try? await channel.executeThenClose { inbound, outbound in
         try await withThrowingTaskGroup { stream in
-          // A stream goes on while its client sends nothing.
+          // A stream has a task of its own. Meanwhile, the loop waits for the end of the connection,
+          // and any other request ends both.
           defer { stream.cancelAll() }
           var isStreaming = false
           var (head, body) = (HTTPRequestHead?.none, ByteBuffer())
-          for try await part in inbound where !isStreaming {
+          for try await part in inbound {
+            guard !isStreaming else { throw CancellationError() }
             switch part {
             case .head(let new): (head, body) = (new, ByteBuffer())
             case .body(var part): body.writeBuffer(&part)

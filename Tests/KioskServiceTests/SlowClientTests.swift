@@ -154,6 +154,17 @@ import Testing
     }
   }
 
+  /// Requests that a stream holds back would be kept without a bound.
+  @Test func aRequestDuringAStreamEndsTheConnection() async throws {
+    try await RunningServer.run { server in
+      let client = try server.connect()
+      client.send("GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+      #expect(
+        await eventually { !client.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n") },
+        "a stream goes on under other requests")
+    }
+  }
+
   @Test(arguments: ["HTTP/1.1\r\nConnection: close", "HTTP/1.0"])
   func theLastRequestOfAConnectionIsTheLast(words: String) async throws {
     try await RunningServer.run { server in
