@@ -16,7 +16,8 @@ import Testing
       proximity: proximity, measuredPower: -59, sightings: 1,
       firstReceived: MonotonicTime(nanoseconds: 0), lastReceived: MonotonicTime(nanoseconds: 0))
     if proximity != .unknown {
-      let calibration = Calibration(budget: ErrorBudget(distanceFactor: .infinity))
+      let calibration = Calibration(
+        model: .standard, budget: ErrorBudget(distanceFactor: .infinity))
       ranged.estimate = calibration.estimate(
         rssi: calibration.rssi(atDistance: distance, advertisedPower: -59), variance: 1,
         advertisedPower: -59)
