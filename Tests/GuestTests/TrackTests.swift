@@ -63,9 +63,10 @@ extension InGuest {
       let air = try VirtualController(#"{"plug": "a"}"#)
       try Guest.up()
       let command = try LiveCommand(
-        "range", "--adapter", "hci0", "--region", "desk=\(FaultTests.region)")
+        "range", "--adapter", "hci0", "--region", "desk=\(FaultTests.region)", "--measured-power",
+        "-59", "--environment", "2")
       try #require(try Guest.wait { try air.scan().isOn })
-      // With the default exponent 2: 1 m, 0.1 m and 10 m.
+      // With the exponent 2: 1 m, 0.1 m and 10 m.
       let began = try air.perform(
         #"{"id": "x", "uuid": "\#(FaultTests.region)", "major": 1, "minor": 2, "power": -59,"#
           + #" "rssi": [[0, -59], [8, -59], [8, -39], [16, -39], [16, -79], [24, -79]], "noise": 2}"#
