@@ -7,7 +7,7 @@ extension RSSIFilter {
   @inlinable
   package var variance: Float {
     guard received > 0 else { return .greatestFiniteMagnitude }
-    return max(levelVariance + 2 * covariance + shadowVariance, 1e-4)
+    return max(levelVariance.x + 2 * covariance.x + shadowVariance.x, 1e-4)
   }
 
   /// The square root of ``variance``, in dB.
@@ -22,9 +22,10 @@ extension RSSIFilter {
   /// simulated walks were too wide.
   package func distanceLevel(at time: Int64, law: SignalLaw) -> (mean: Float, variance: Float) {
     let unmeasured = min(Self.seconds(from: latest, to: time), 5)
-    let moved = Self.sum(probabilities * Self.drifts) * law.scale(at: level) * unmeasured
-    let overrated = Self.sum(probabilities * Self.overratedShares)
-    return (level, max(levelVariance + moved, 0) * (1 - overrated))
+    let moved =
+      Self.sum(probabilities * Self.drifts).x * law.scale(at: level) * unmeasured
+    let overrated = Self.sum(probabilities * Self.overratedShares).x
+    return (level, max(levelVariance.x + moved, 0) * (1 - overrated))
   }
 
   /// The time of the last packet, in nanoseconds of the caller's clock.

@@ -1,6 +1,6 @@
 extension RSSIFilter {
   /// The walk of each motion, in m² per second: still, strolling, walking, jumping.
-  @inlinable static var drifts: SIMD4<Float> { SIMD4(0, 0.5, 3, 10) }
+  @inlinable static var drifts: SIMD4<Float> { SIMD4(1e-6, 0.5, 3, 10) }
 
   /// The change of the level that is no motion of the beacon, in dB² per second.
   @inlinable static var unrest: Float { 0.0003 }
@@ -12,13 +12,14 @@ extension RSSIFilter {
   @inlinable static var overratedShares: SIMD4<Float> { SIMD4(0, 0.2, 0.4, 0.4) }
 
   /// The share of each motion among beacons whose motion has just changed.
-  @inlinable static var shares: SIMD4<Float> { SIMD4(0.66, 0.22, 0.06, 0.06) }
+  @inlinable static var shares: SIMD4<Float> { SIMD4(0.66, 0.22, 0.062, 0.058) }
 
   /// The rate of changes to each motion, per second, in the first second after a measurement.
   @inlinable static var changeRates: SIMD4<Float> { 0.0018 * shares }
 
-  /// The same after that second. A beacon that moves in part of a long gap seems to have jumped.
-  @inlinable static var lateChangeRates: SIMD4<Float> { SIMD4(0, 0, 0, 0.0015) }
+  /// The rate of jumps after that second; there are no other changes then. A beacon that moves in
+  /// part of a long gap seems to have jumped.
+  @inlinable static var lateJumpRate: Float { 0.0015 }
 
   /// The degrees of freedom of the measurements' distribution.
   @inlinable static var freedom: Float { 7 }
@@ -38,7 +39,8 @@ extension RSSIFilter {
     // measurement that agrees with the first one after a jump is strong evidence for the jump.
     let early = min(pendingSeconds, 1)
     let late = pendingSeconds - early
-    let changed = early * Self.changeRates + late * Self.lateChangeRates + 1e-6
+    var changed = early * Self.changeRates + 1e-6
+    changed.w += late * Self.lateJumpRate
     let prior = probabilities + changed
     let mixed = changed / prior
     let expectedLevel = levels - mixed * levels
@@ -80,13 +82,13 @@ extension RSSIFilter {
 
     // The mixture's means, relative to the previous ones, and its covariance. The sums are
     // independent, because the chain of operations takes the time here, not their number.
-    probabilities = posterior * (1 / Self.sum(posterior))
+    probabilities = posterior / Self.sum(posterior)
     let levelMoved = Self.sum(probabilities * updatedLevel)
     let shadowMoved = Self.sum(probabilities * updatedShadow)
     levels = updatedLevel - levelMoved
     shadows = updatedShadow - shadowMoved
-    level += levelMoved
-    shadowing += shadowMoved
+    level += levelMoved.x
+    shadowing += shadowMoved.x
     levelVariance = Self.sum(probabilities * (levelVariances + levels * levels))
     covariance = Self.sum(probabilities * (covariances + levels * shadows))
     shadowVariance = Self.sum(probabilities * (shadowVariances + shadows * shadows))
@@ -96,12 +98,17 @@ extension RSSIFilter {
     (pendingSum, pendingCount, pendingSeconds) = (0, 0, 0)
   }
 
-  /// Returns the sum of the lanes, added in pairs, which takes half the time of `sum()`.
+  /// Returns the sum of the lanes in each lane. The lanes change places as halves of wider ones,
+  /// because single lanes would let the compiler compute all that leads to them in pairs.
   @inlinable
   @inline(__always)
-  static func sum(_ lanes: SIMD4<Float>) -> Float {
-    let pairs = lanes.lowHalf + lanes.highHalf
-    return pairs.x + pairs.y
+  static func sum(_ lanes: SIMD4<Float>) -> SIMD4<Float> {
+    let halves = unsafe unsafeBitCast(lanes, to: SIMD2<UInt64>.self)
+    let exchanged = SIMD2(halves.y, halves.x)
+    let pairs = unsafe lanes + unsafeBitCast(exchanged, to: SIMD4<Float>.self)
+    let words = unsafe unsafeBitCast(pairs, to: SIMD2<UInt64>.self)
+    let rotated = words &<< 32 | words &>> 32
+    return unsafe pairs + unsafeBitCast(rotated, to: SIMD4<Float>.self)
   }
 
   /// Returns 1 over the square root, within 0.2 %, faster than one root: a guess from the exponent

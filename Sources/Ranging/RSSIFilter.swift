@@ -31,10 +31,10 @@ package struct RSSIFilter: BitwiseCopyable, Sendable, Equatable {
   /// The means of the mixture: the level, in dBm, and the shadowing, in dB.
   @usableFromInline var level: Float = 0
   @usableFromInline var shadowing: Float = 0
-  /// The variances and the covariance of the mixture, in dB².
-  @usableFromInline var levelVariance: Float = 0
-  @usableFromInline var covariance: Float = 0
-  @usableFromInline var shadowVariance: Float = 0
+  /// The variances and the covariance of the mixture, in dB², the same in each lane.
+  @usableFromInline var levelVariance = SIMD4<Float>.zero
+  @usableFromInline var covariance = SIMD4<Float>.zero
+  @usableFromInline var shadowVariance = SIMD4<Float>.zero
   /// The time of the last packet, in nanoseconds.
   @usableFromInline var latest: Int64 = .min
   /// The number of packets received, and of measurements since the level was last reset.
@@ -90,13 +90,11 @@ package struct RSSIFilter: BitwiseCopyable, Sendable, Equatable {
   @inlinable
   mutating func begin(at rssi: Float, _ law: SignalLaw) {
     (level, shadowing) = (rssi, 0)
-    shadowVariance = law.shadowVariance
+    shadowVariance = SIMD4(repeating: law.shadowVariance)
     covariance = -shadowVariance
     levelVariance = shadowVariance + 2 * noise.variance
     (levels, shadows) = (.zero, .zero)
-    levelVariances = SIMD4(repeating: levelVariance)
-    covariances = SIMD4(repeating: covariance)
-    shadowVariances = SIMD4(repeating: shadowVariance)
+    (levelVariances, covariances, shadowVariances) = (levelVariance, covariance, shadowVariance)
     probabilities = Self.shares
     measurements = 1
     (pendingSum, pendingCount, pendingSeconds) = (0, 0, 0)
