@@ -13,7 +13,8 @@ public struct RangedBeacon: Sendable, Hashable, Codable {
   public var rawDistance: Double?
   /// The mean signal strength since the previous report, in dBm; `nil` if none was measured.
   public var rssi: Int?
-  /// The smoothed signal strength, in dBm, from which the distance is computed.
+  /// The smoothed signal strength, in dBm, by which the zone changes. The distance is computed from
+  /// the part of it that is not shadowing.
   public var smoothed: Double?
   /// The standard error of ``smoothed``, in dB.
   public var smoothedError: Double?

@@ -4,15 +4,15 @@ internal import RealModule
 /// distance where the beacon is, and how much of it is shadowing.
 ///
 /// At a distance d, a random walk of v m/√s changes the level by 10 n / ln 10 · v / d dB/√s.
-/// Walkers keep their direction, which tells the farther the longer a change takes: so d^0.75 ·
-/// 3^0.25 stands for d, in meters. A distance below 1 m counts as 1 m.
+/// Walkers keep their direction, which counts the more the longer a change takes, and what is far
+/// changes slowly: so √(3 m · d) stands for d. A distance below 1 m counts as 1 m.
 package struct SignalLaw: BitwiseCopyable, Sendable, Hashable {
   /// The base-2 logarithm of the squared change of a walk of 1 m/√s, in dB² per second: its value
   /// at 0 dBm, its change with each dB, and its value at 1 m.
   @usableFromInline let offset: Float
   @usableFromInline let slope: Float
   @usableFromInline let greatest: Float
-  /// The variance of the shadowing of a beacon at rest, in dB².
+  /// The variance of shadowing, in dB².
   @usableFromInline let shadowVariance: Float
 
   private static let (power, reference) = (0.5, 3.0)
@@ -29,7 +29,8 @@ package struct SignalLaw: BitwiseCopyable, Sendable, Hashable {
     slope = Float(steepness)
     greatest = Float(atOneMeter)
     offset = Float(atOneMeter - steepness * levelAtOneMeter)
-    shadowVariance = Float(min(max(shadowing * shadowing, 0.01), ErrorBudget.unknownVariance))
+    let variance = shadowing.isFinite ? shadowing * shadowing : ErrorBudget.unknownVariance
+    shadowVariance = Float(min(max(variance, 0.01), ErrorBudget.unknownVariance))
   }
 
   /// The law of a beacon of which nothing is known.

@@ -112,6 +112,23 @@ import Testing
     }
   }
 
+  /// No calibration makes the filter leave the numbers.
+  @Test(arguments: [Double.nan, .infinity, 0, 1e300, 4.5], [-1e300, -100, -59, -1, .nan])
+  func anyLawKeepsTheNumbers(shadowing: Double, power: Double) {
+    for exponent in [0.5, 2, 8, .nan] {
+      let law = SignalLaw(levelAtOneMeter: power, exponent: exponent, shadowing: shadowing)
+      var random = SplitMix64(seed: 1)
+      var filter = RSSIFilter()
+      for index in 0..<2000 {
+        let rssi = Float(-128 + 255 * random.uniform())
+        filter.update(rssi: rssi, at: nanoseconds(Double(index) * random.uniform()), law: law)
+      }
+      let level = filter.distanceLevel(at: nanoseconds(3000), law: law)
+      #expect(filter.mean.isFinite && filter.variance.isFinite && filter.variance > 0)
+      #expect(level.mean.isFinite && level.variance.isFinite && level.variance >= 0)
+    }
+  }
+
   /// A second of packets that all came at the same instant, and then many more: none are lost.
   @Test func packetsOfOneInstantCount() {
     var filter = RSSIFilter()
