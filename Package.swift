@@ -2,8 +2,8 @@
 import Glibc
 import PackageDescription
 
-// Most relocations as bits of a map, which the C library applies from 2.36 on: so long it has
-// arc4random.
+// Most relocations as bits of a map, which the C library applies from 2.36 on, the version that
+// also brought arc4random.
 let packedRelocations =
   dlsym(nil, "arc4random") == nil ? [] : ["-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"]
 
@@ -509,7 +509,7 @@ for target in package.targets where target.type != .system {
   ]
 }
 
-// What only the command and its service use, and few reports pass through, is compiled for size.
+// What few reports pass through is compiled for size.
 let small: Set = [
   "BrokerLink", "Frontends", "KioskService", "Simulation", "TOMLDocuments", "Webhooks",
   "beaconscan",

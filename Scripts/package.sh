@@ -32,7 +32,13 @@ pack_one() {
   mapfile -t binaries < <(cd "$packages" && find "$package/usr" -type f \( -path '*/bin/*' -o -name '*.so.*' \))
   (
     cd "$packages"
-    [ ${#binaries[@]} -eq 0 ] || dpkg-shlibdeps -T"debian/$package.substvars" "${binaries[@]}"
+    if [ ${#binaries[@]} -gt 0 ]; then
+      dpkg-shlibdeps -T"debian/$package.substvars" "${binaries[@]}"
+      # dpkg-shlibdeps does not see that packed relocations need glibc 2.36.
+      if readelf -d "${binaries[@]}" | grep '(RELR)' >/dev/null; then
+        sed -i 's/^shlibs:Depends=/&libc6 (>= 2.36), /' "debian/$package.substvars"
+      fi
+    fi
     dpkg-gencontrol -p"$package" -P"$package" -T"debian/$package.substvars"
   )
   dpkg-deb --root-owner-group -Zxz --build "$tree" "$packages" >/dev/null

@@ -20,7 +20,8 @@ package struct AdapterOffset: Sendable {
   }
 }
 
-/// The prior of distances: their median, and the factor of one standard deviation.
+/// The prior of distances: their median, and the factor of one standard deviation; a factor of 0
+/// stands for no prior.
 package struct TypicalDistance: Sendable, Hashable {
   package var meters: Double
   package var factor: Double
@@ -35,7 +36,7 @@ package struct TypicalDistance: Sendable, Hashable {
   package init?(text: String) {
     self.init()
     guard text != "none" else {
-      factor = .infinity
+      factor = 0
       return
     }
     let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) }

@@ -14,7 +14,7 @@ struct Request: Sendable {
   var method: HTTPRequest.Method { head.method }
   var headers: HTTPFields { head.headerFields }
 
-  /// Creates a request; `nil` for a method that is no token.
+  /// Creates a request; `nil` for a method that is not a token.
   init?(_ http1: HTTPRequestHead, _ body: ByteBuffer) {
     guard let method = HTTPRequest.Method(http1.method.rawValue) else { return nil }
     var fields = HTTPFields()

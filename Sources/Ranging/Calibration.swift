@@ -100,7 +100,9 @@ public struct Calibration: Sendable, Hashable, Codable {
     let corrected = level - offset(for: power)
     let variance = variance + budget.variance(of: self, power: power)
     let (expected, expectedVariance) = budget.prior
-    var (weights, means, squares) = (0.0, 0.0, 0.0)
+    // The greatest logarithm of a weight so far, and sums of weights relative to it: a level that
+    // contradicts the prior has densities that no number could hold.
+    var (greatest, weights, means, squares) = (-Double.infinity, 0.0, 0.0, 0.0)
     let models = budget.models(of: self)
     for node in models.indices where models[node].weight > 0 {
       let (model, share) = models[node]
@@ -108,7 +110,7 @@ public struct Calibration: Sendable, Hashable, Codable {
         model.distance(rssi: corrected, measuredPower: power.decibelMilliwatts))
       let slope = model.slope(rssi: corrected, measuredPower: power.decibelMilliwatts)
       let measuredVariance = slope * slope * variance
-      var (weight, mean, meanVariance) = (share, measured, measuredVariance)
+      var (logWeight, mean, meanVariance) = (Double.log(share), measured, measuredVariance)
       if expectedVariance.isFinite {
         let total = expectedVariance + measuredVariance
         let error = measured - expected
@@ -116,11 +118,14 @@ public struct Calibration: Sendable, Hashable, Codable {
         mean = expected + gain * error
         meanVariance = gain * measuredVariance
         // The density of the level, which the slope turns into that of the logarithm.
-        weight *= slope * Double.exp(-0.5 * error * error / total) / total.squareRoot()
+        logWeight += Double.log(slope) - 0.5 * (error * error / total + Double.log(total))
       }
-      weights += weight
-      means += weight * mean
-      squares += weight * (meanVariance + mean * mean)
+      let scale = Double.exp(min(greatest - logWeight, 0))
+      let weight = Double.exp(min(logWeight - greatest, 0))
+      greatest = max(greatest, logWeight)
+      weights = weights * scale + weight
+      means = means * scale + weight * mean
+      squares = squares * scale + weight * (meanVariance + mean * mean)
     }
     let mean = means / weights
     return DistanceEstimate(

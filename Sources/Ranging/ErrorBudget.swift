@@ -22,8 +22,8 @@ public struct ErrorBudget: Sendable, Hashable, Codable {
   /// The median of the distances at which beacons are received at all, in meters: about that of
   /// indoor recordings.
   public var typicalDistance: Double
-  /// The factor of one standard deviation of these distances, more than 1: with 4, two of three lie
-  /// from 0.75 to 12 m. Infinity stands for no expectation.
+  /// The factor of one standard deviation of these distances: with 4, two of three lie from 0.75 to
+  /// 12 m. A factor of 1 or less, or infinity, stands for no expectation.
   public var distanceFactor: Double
 
   /// The variance that represents no knowledge at all, in dB².

@@ -2,7 +2,7 @@ extension RSSIFilter {
   /// The walk of each motion, in m² per second: still, strolling, walking, jumping.
   @inlinable static var drifts: SIMD4<Float> { SIMD4(1e-6, 0.5, 3, 10) }
 
-  /// The change of the level that is no motion of the beacon, in dB² per second.
+  /// The change of the level without a motion of the beacon, in dB² per second.
   @inlinable static var unrest: Float { 0.0003 }
 
   /// The time in which each motion changes the shadowing, in seconds.
@@ -53,7 +53,9 @@ extension RSSIFilter {
 
     // Prediction: the level drifts, the shadowing forgets (an Ornstein-Uhlenbeck process).
     let seconds = early + mixed * late
-    levelSpread += (Self.drifts * law.scale(at: level) + Self.unrest) * seconds
+    // Beyond 64 dB nothing is known, and greater variances would lose the small ones to rounding.
+    let drift = (Self.drifts * law.scale(at: level) + Self.unrest) * seconds
+    levelSpread += drift.clamped(lowerBound: .zero, upperBound: SIMD4(repeating: 4096))
     let kept = Self.shadowSeconds / (Self.shadowSeconds + seconds)
     expectedShadow = kept * (expectedShadow + shadowing) - shadowing
     jointSpread *= kept

@@ -86,7 +86,8 @@ package struct RSSIFilter: BitwiseCopyable, Sendable, Equatable {
   @inlinable
   package func forgets(after silence: Float) -> Bool { silence > 10 && silence > 10 * gap }
 
-  /// Begins with a packet: all of it is the level, with the error of noise and shadowing.
+  /// Begins with a packet: all of it is the level, with the error of shadowing and, because that of
+  /// a new beacon is not known, twice that of noise.
   @inlinable
   mutating func begin(at rssi: Float, _ law: SignalLaw) {
     (level, shadowing) = (rssi, 0)

@@ -104,7 +104,7 @@ import Testing
       try String(contentsOf: scratch.path(name), encoding: .utf8).split(separator: "\n")
     }
     #expect(try lines("changes") == Self.changes.map { $0[...] })
-    #expect(try lines("facts").first == "kiosk \(MonitorRun.visitor) 1 100 -81 9.387")
+    #expect(try lines("facts").first == "kiosk \(MonitorRun.visitor) 1 100 -81 9.389")
     #expect(try lines("facts").last == "kiosk \(MonitorRun.visitor) 1 100 none none")
     let shown = try range(Self.kiosk + ["--format", "json"]).lines.dropLast()
     #expect(try lines("lines") == Array(shown))

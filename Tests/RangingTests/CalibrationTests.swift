@@ -105,6 +105,17 @@ import Testing
     #expect((estimate.logDeviation / deviation - 1).magnitude < 0.06, "\(deviation)")
   }
 
+  /// A level that contradicts a narrow prior has an estimate all the same, with each model.
+  @Test(arguments: [nil, PathLossModel.logDistance(exponent: 8), .standard, .android2013])
+  func aContradictionHasAnEstimate(model: PathLossModel?) {
+    let budget = ErrorBudget(typicalDistance: 100, distanceFactor: 1.1)
+    let calibration = Calibration(measuredPower: -90, model: model, budget: budget)
+    for level in [-20.0, 10, -128] {
+      let estimate = calibration.estimate(level: level, variance: 0.1, advertisedPower: -59)
+      #expect(estimate.distance.isFinite && estimate.logDeviation.isFinite, "\(estimate)")
+    }
+  }
+
   /// A prior without meaning is none.
   @Test(arguments: [(3.0, 1.0), (3, .nan), (0, 4), (.nan, 4), (.infinity, 4), (-1, 4)])
   func noPrior(typicalDistance: Double, distanceFactor: Double) {

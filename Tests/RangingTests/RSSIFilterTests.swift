@@ -112,6 +112,24 @@ import Testing
     }
   }
 
+  /// Pairs of packets with gaps of hours, where the variances of jumps are as great as they get.
+  @Test(arguments: [0..<20])
+  func gapsOfHoursKeepTheNumbers(seeds: Range<Int>) {
+    let law = SignalLaw(levelAtOneMeter: -59, exponent: 8, shadowing: 4.5)
+    for seed in seeds {
+      var random = SplitMix64(seed: UInt64(seed))
+      var filter = RSSIFilter()
+      var time = 0.0
+      for _ in 0..<300 {
+        time += 7200 * random.uniform(0.5, 1.5)
+        filter.update(rssi: -55, at: nanoseconds(time), law: law)
+        filter.update(rssi: -55, at: nanoseconds(time + 1e-7 * random.uniform()), law: law)
+        #expect(filter.mean.isFinite && filter.variance.isFinite, "seed \(seed)")
+        if !filter.mean.isFinite { break }
+      }
+    }
+  }
+
   /// No calibration makes the filter leave the numbers.
   @Test(arguments: [Double.nan, .infinity, 0, 1e300, 4.5], [-1e300, -100, -59, -1, .nan])
   func anyLawKeepsTheNumbers(shadowing: Double, power: Double) {
