@@ -52,10 +52,11 @@ extension RSSIFilter {
       shadowVariances + mixed * (shadowVariance - shadowVariances + expectedShadow * shadows)
 
     // Prediction: the level drifts, the shadowing forgets (an Ornstein-Uhlenbeck process).
-    let seconds = early + mixed * late
-    // Beyond 64 dB nothing is known, and greater variances would lose the small ones to rounding.
-    let drift = (Self.drifts * law.scale(at: level) + Self.unrest) * seconds
-    levelSpread += drift.clamped(lowerBound: .zero, upperBound: SIMD4(repeating: 4096))
+    // Jumps end at some 64 dB, beyond which nothing is known: greater variances would lose the small
+    // ones to rounding.
+    let slope = law.scale(at: level)
+    let seconds = early + mixed * min(late, 400 / slope)
+    levelSpread += (Self.drifts * slope + Self.unrest) * seconds
     let kept = Self.shadowSeconds / (Self.shadowSeconds + seconds)
     expectedShadow = kept * (expectedShadow + shadowing) - shadowing
     jointSpread *= kept
