@@ -257,7 +257,7 @@ package final class Store: Sendable {
     state.noteGaps()
     let isLow = contents.reserved - contents.lastID < Self.reservation / 2
     lastIdentifier = Atomic(contents.lastID)
-    reserved = Atomic(isLow ? contents.lastID + Self.reservation : contents.reserved)
+    reserved = Atomic(contents.reserved)
     let hasWork = isMissing || isLow || !opened.changes.isEmpty || !state.queue.gaps.isEmpty
     if isMissing, isNew { try? state.log?.append([.setGeneration(generation)]) }
     self.state = Mutex(state)
@@ -549,12 +549,11 @@ package final class Store: Sendable {
     _ batch: Batch, sequence: Int64?, in database: borrowing Database?
   ) throws(StorageError) {
     let last = lastID
-    if reserved.load(ordering: .relaxed) - last < Self.reservation / 2 {
-      reserved.store(last + Self.reservation, ordering: .relaxed)
-    }
+    var reserved = self.reserved.load(ordering: .relaxed)
+    if reserved - last < Self.reservation / 2 { reserved = last + Self.reservation }
     try database?.store(
-      batch, sequence: sequence ?? 0, lastID: last, reserved: reserved.load(ordering: .relaxed),
-      limits: limits)
+      batch, sequence: sequence ?? 0, lastID: last, reserved: reserved, limits: limits)
+    self.reserved.store(reserved, ordering: .relaxed)
   }
 
   private func damage(
