@@ -360,6 +360,11 @@ class Checks:
         # Another row than the visitor's must stay where it is.
         self.keep(True)
         self.wait("no column to be marked as sorted", "document.querySelector('[aria-sort]') === null")
+        # Rows out of sight take their places with the next frames.
+        self.page.run("""new Promise((done) => {
+            let frames = 15;
+            const next = () => (frames -= 1) ? requestAnimationFrame(next) : done();
+            next(); })""")
         order = "[...document.querySelectorAll('#rows tr')].map((row) => row.dataset.key)"
         before = self.page.run(order)
         self.do("leave")

@@ -993,6 +993,7 @@ $("close-help").addEventListener("click", () => $("help").close());
 $("keep").checked = memory?.getItem("keep") === "yes";
 $("keep").addEventListener("change", ({ target }) => {
   memory?.setItem("keep", target.checked ? "yes" : "no");
+  table.reports = -1; // rows out of sight follow at once
   show();
 });
 table.body.closest(".scroll").addEventListener("scroll", () => {
