@@ -327,8 +327,11 @@ let package = Package(
         "Advertising", "BeaconTesting", "BrokerLink", "CFileCalls", "KioskService",
         "LocationSources", "Positioning", "Ranging", "Records", "Regions", "Scanning",
         "ServiceCore", "Storage", "TestDaemons", "TestSupport", "Webhooks",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOEmbedded", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
       ]),
     .testTarget(
       name: "BeaconTestingTests",

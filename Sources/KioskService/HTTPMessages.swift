@@ -96,6 +96,9 @@ struct HTTPConnection: Sendable {
                 stream.addTask {
                   try await write {
                     try await outbound.write(.body(.byteBuffer(ByteBuffer(bytes: $0))))
+                    // The next write waits while the socket takes nothing. The writer knows that
+                    // only when the event loop has written this one.
+                    try await channel.channel.eventLoop.submit {}.get()
                   }
                   try await outbound.write(.end(nil))
                   outbound.finish()
