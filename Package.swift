@@ -21,7 +21,7 @@ let package = Package(
     .library(name: "ServiceCore", targets: ["ServiceCore"]),
     .library(name: "CoreLocation", targets: ["CoreLocation"]),
     .library(name: "LiveScanning", targets: ["LiveScanning"]),
-    // libbeaconscan.so: Scripts/embedding.sh names it so.
+    // libbeaconscan.so: Tests/Checks/embedding.sh names it so.
     .library(name: "beaconscan-c", type: .dynamic, targets: ["EmbeddingC"]),
   ],
   traits: [
@@ -460,9 +460,9 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// The data that Scripts/ranging-plots.py and Scripts/regions-plots.py draw and Scripts/geofences.py compares with
-// the truth, and the steps that Benchmarks measures. The programs use declarations that are not public, so they are built as a part of this package, and
-// only on request.
+// The data that Benchmarks/Studies draw and compare with the truth, and the steps that Benchmarks
+// measures. The programs use declarations that are not public, so they are built as a part of this
+// package, and only on request.
 if Context.environment["BEACONSCAN_TRACES"] != nil {
   let libraries = [
     "ranging-trace": ["Ranging", "TestSupport"], "regions-trace": ["Regions", "TestSupport"],
@@ -536,7 +536,7 @@ if Context.environment["OPTIMIZED_TEST_BUILD"] != nil {
   }
 }
 
-// Scripts/without-hci.sh builds the tests that it runs, and no others.
+// Tests/Checks/without-hci.sh builds the tests that it runs, and no others.
 if let names = Context.environment["BEACONSCAN_TESTS"]?.split(separator: " ") {
   package.targets.removeAll { target in
     let isForTests = target.type == .test || target.path?.hasPrefix("Tests/") == true

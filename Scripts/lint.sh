@@ -13,8 +13,8 @@ case "${1-}" in
     # The names have no spaces.
     # shellcheck disable=SC2086
     swift format lint --strict --parallel $files
-    for script in Scripts/*.sh Fuzz/*.sh Tests/Guest/*.sh Tests/Package/*.sh Tests/Guest/init .ci/run \
-      Packaging/debian/p*; do
+    for script in Scripts/*.sh Tests/Checks/*.sh Fuzz/*.sh Tests/Guest/*.sh Tests/Package/*.sh \
+      Tests/Guest/init .ci/run Packaging/debian/p*; do
       [ -e "$script" ] || continue
       bash -n "$script"
       [ -x "$script" ] || { echo "lint: $script is not executable" >&2; exit 1; }

@@ -52,7 +52,7 @@ if [ "$extra" = yes ]; then
   python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || missing="$missing python3-venv"
   command -v mandoc >/dev/null 2>&1 || missing="$missing mandoc"
   command -v zsh >/dev/null 2>&1 || missing="$missing zsh"
-  # For Scripts/integrations.py and Scripts/package.sh.
+  # For Tests/Checks/integrations.py and Scripts/package.sh.
   command -v curl >/dev/null 2>&1 || missing="$missing curl"
   command -v jq >/dev/null 2>&1 || missing="$missing jq"
   command -v node >/dev/null 2>&1 || missing="$missing nodejs"

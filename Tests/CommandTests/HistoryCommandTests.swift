@@ -220,7 +220,7 @@ import Testing
     #expect(other.error.contains("has no region 'loby'; it has door, lobby"))
   }
 
-  /// Scripts/outputs.sh checks these very lines by the schema and by docs/json.md.
+  /// Tests/Checks/outputs.sh checks these very lines by the schema and by docs/json.md.
   @Test func itsLinesAreThoseThatAreChecked() throws {
     try makeMorning()
     let names = try scratch.file(

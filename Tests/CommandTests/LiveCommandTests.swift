@@ -44,7 +44,7 @@ import Testing
     #expect(run.said == [Self.last])
   }
 
-  /// Scripts/outputs.sh checks these very lines by the schema and by docs/json.md.
+  /// Tests/Checks/outputs.sh checks these very lines by the schema and by docs/json.md.
   @Test func itsLinesAreThoseThatAreChecked() async throws {
     let scanner = ScriptedScanner()
     scanner.report(.scanning, "hci0 scans", at: 0)

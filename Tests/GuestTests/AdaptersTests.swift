@@ -26,7 +26,7 @@ extension InGuest {
       }
       #expect(found.allSatisfy { $0.fields["manufacturer"] as? Int == 1521 })
       #expect(found.allSatisfy { $0.fields["lowEnergy"] as? Bool == true })
-      // Scripts/outputs.sh checks that file by the schema, on machines that have no adapter.
+      // Tests/Checks/outputs.sh checks that file by the schema, on machines that have no adapter.
       let sample = try String(
         contentsOf: Guest.root.appending(path: "Tests/Outputs/adapters.jsonl"), encoding: .utf8)
       let line = try #require(sample.split(separator: "\n").first)

@@ -2,7 +2,7 @@ import Foundation
 import Positioning
 import Testing
 
-/// Against GeographicLib: Scripts/geodesics.py makes the file.
+/// Against GeographicLib: Benchmarks/Studies/geodesics.py makes the file.
 @Suite struct GeodesicTests {
   struct Pair: Sendable, CustomStringConvertible {
     var start: Coordinate

@@ -5,7 +5,8 @@ import Testing
 
 @testable import Positioning
 
-/// Paths by seed whose truth is known; Scripts/geofences.py has more of them, with an independent geodesy.
+/// Paths by seed whose truth is known; Benchmarks/Studies/geofences.py has more of them, with an
+/// independent geodesy.
 @Suite struct GeofenceScenarioTests {
   private let plane = Plane()
 

@@ -4,7 +4,7 @@ import Scanning
 import Testing
 
 /// Simulated days with labelled stays. `STAY_DAYS=60 STAY_DAYS_FILE=/tmp/days.csv` runs more of them and writes
-/// them for the independent computation, `Scripts/stay-points.py`.
+/// them for the independent computation, `Benchmarks/Studies/stay-points.py`.
 @Suite struct VisitDayTests {
   static let environment = ProcessInfo.processInfo.environment
   static let count = environment["STAY_DAYS"].flatMap { UInt64($0) } ?? 4

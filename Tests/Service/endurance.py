@@ -1,4 +1,4 @@
-"""Checks of Scripts/serve.py that take long in their long form (BEACONSCAN_LONG=1): SIGKILL, many streams, a simulated
+"""Checks of Tests/Checks/serve.py that take long in their long form (BEACONSCAN_LONG=1): SIGKILL, many streams, a simulated
 week, faults of the machine. They compare counts, contents and memory, never speed."""
 
 import errno

@@ -1,4 +1,4 @@
-"""The handle of a running `beaconscan serve`, for the checks of Scripts/serve.py: the process, its event streams, and
+"""The handle of a running `beaconscan serve`, for the checks of Tests/Checks/serve.py: the process, its event streams, and
 recordings to replay. It needs Python alone."""
 
 import http.client

@@ -1,4 +1,5 @@
-// Runs Positioning's circles on what Scripts/geofences.py writes to standard input, and prints what changed.
+// Runs Positioning's circles on what Benchmarks/Studies/geofences.py writes to standard input, and
+// prints what changed.
 //
 // Lines of input, each begins a new run with `run`:
 //   run

@@ -1,5 +1,5 @@
-// Prints what the signal filter and the ranger make of made-up beacons, for Scripts/ranging-plots.py and
-// docs/ranging.md.
+// Prints what the signal filter and the ranger make of made-up beacons, for
+// Benchmarks/Studies/ranging-plots.py and docs/ranging.md.
 //
 //   ranging-trace step10 | step5 | step1 | still10 | walk | families [SEED [RUNS]] | curve [SEED [RUNS]] |
 //                 sides [SEED [RUNS]] | speed [packets]

@@ -1,5 +1,5 @@
 // Prints, as CSV, how often a beacon that is there counts as gone and how long one that left is
-// missed, for Scripts/regions-plots.py and docs/regions.md.
+// missed, for Benchmarks/Studies/regions-plots.py and docs/regions.md.
 //
 //   regions-trace goals [DAYS] | trade [DAYS] | start | speed
 //

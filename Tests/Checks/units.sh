@@ -3,11 +3,11 @@
 # restrictions but for the network, and that they are exposed as docs/installation.md gives it. Without systemd-analyze
 # it reports so and checks nothing.
 set -eu
-root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
+root=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
 cd "$root"
 
 if ! command -v systemd-analyze >/dev/null 2>&1; then
-  echo 'service: not checked; there is no systemd-analyze here (apt-get install systemd)'
+  echo 'units: not checked; there is no systemd-analyze here (apt-get install systemd)'
   exit 0
 fi
 
@@ -36,7 +36,7 @@ mkdir -p "$copy/root/etc"
 systemd-sysusers --root="$copy/root" - <Packaging/beaconscan.sysusers >/dev/null 2>&1 || true
 if ! grep -q '^beaconscan:.*:/nonexistent:/usr/sbin/nologin$' "$copy/root/etc/passwd" ||
   ! grep -q '^beaconscan:' "$copy/root/etc/group"; then
-  echo 'service: systemd-sysusers does not make the user of Packaging/beaconscan.sysusers' >&2
+  echo 'units: systemd-sysusers does not make the user of Packaging/beaconscan.sysusers' >&2
   exit 1
 fi
 
@@ -45,7 +45,7 @@ restrictions() {
   sed -n '/^# The only capability/,/^\[Install\]/{/^#/d;/^RestrictAddressFamilies=/d;/^IPAddress/d;p}' "Packaging/$1"
 }
 if [ "$(restrictions beaconscan.service)" != "$(restrictions beaconscan-serve.service)" ]; then
-  echo 'service: beaconscan.service and beaconscan-serve.service forbid different things' >&2
+  echo 'units: beaconscan.service and beaconscan-serve.service forbid different things' >&2
   exit 1
 fi
 
@@ -73,9 +73,9 @@ serve=$(verdict Packaging/beaconscan-serve.service)
 lan=$(verdict "$copy/lan.service")
 for figure in "$exposure" "$admin" "$network" "$serve" "$lan"; do
   if [ -z "$figure" ] || ! grep -qF "**$figure**" docs/installation.md; then
-    echo "service: a unit's exposure is '$figure', which docs/installation.md does not say" >&2
+    echo "units: a unit's exposure is '$figure', which docs/installation.md does not say" >&2
     exit 1
   fi
 done
-echo "service: systemd takes the units; beaconscan's exposure is $exposure, with CAP_NET_ADMIN $admin, with the network" \
+echo "units: systemd takes the units; beaconscan's exposure is $exposure, with CAP_NET_ADMIN $admin, with the network" \
   "$network; that of beaconscan-serve is $serve, with other machines $lan"

@@ -4,7 +4,7 @@ silence learner itself prints.
 
     BEACONSCAN_TRACES=1 swift build -c release --product regions-trace
     python3 -m pip install matplotlib
-    python3 Scripts/regions-plots.py
+    python3 Benchmarks/Studies/regions-plots.py
 
 Run it from the project's root; it takes about two minutes. The same source gives the same drawings.
 """

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Checks `beaconscan serve` from outside, as programs, pages and attackers meet it.
 
-  Scripts/serve.py .build/release/beaconscan            every check, in its short form
-  Scripts/serve.py .build/release/beaconscan NAME …     some of them
-  BEACONSCAN_LONG=1 Scripts/serve.py …                  SIGKILL 200 times, 500 moments of each fault, 200 streams for ten minutes, a simulated week
+  Tests/Checks/serve.py .build/release/beaconscan            every check, in its short form
+  Tests/Checks/serve.py .build/release/beaconscan NAME …     some of them
+  BEACONSCAN_LONG=1 Tests/Checks/serve.py …                  SIGKILL 200 times, 500 moments of each fault, 200 streams for ten minutes, a simulated week
 
 It needs Python alone; `schemathesis` runs where that package is installed (Scripts/setup.sh does not install it;
 .ci/run makes an environment for it), and is an error where BEACONSCAN_SCHEMATHESIS names no program.
@@ -25,7 +25,7 @@ import threading
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "Tests/Service"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "Service"))
 
 import endurance
 from service import LONG, PATIENCE, REGION, ROOT, TOKEN, UUID, Air, Service, eventually, visitor
@@ -489,7 +489,7 @@ def check_location():
 def check_screens():
     """The pictures of the documents: the page on a scene, light, dark and on a phone."""
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([sys.executable, str(ROOT / "Scripts/screens.py"), Service.binary,
+        subprocess.run([sys.executable, str(ROOT / "Tests/Page/screens.py"), Service.binary,
                         os.environ.get("BEACONSCAN_SCREENS", folder)], check=True)
 
 

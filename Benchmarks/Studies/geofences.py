@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares the crossings that Positioning reports with the truth, and prints the table of docs/geofences.md.
 
-usage: Scripts/geofences.py TRACE [LOG...] [--seeds FIRST:END] [--only NAME] [--verbose]
+usage: Benchmarks/Studies/geofences.py TRACE [LOG...] [--seeds FIRST:END] [--only NAME] [--verbose]
 
 TRACE is the program geofences-trace, built with BEACONSCAN_TRACES=1. Each scenario is a true path, made by seed, and
 the fixes that a receiver makes of it. Distances to the centers of the circles are by PROJ's geodesics, which are

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Prints pairs of places on WGS 84 with the geodesic between them, by GeographicLib: the vectors of PositioningTests.
 
-usage: Scripts/geodesics.py > Tests/PositioningTests/geodesics.csv    some hundred pairs of the hard kinds
-       Scripts/geodesics.py COUNT > FILE                              COUNT random pairs before them
+usage: Benchmarks/Studies/geodesics.py > Tests/PositioningTests/geodesics.csv    some hundred pairs of the hard kinds
+       Benchmarks/Studies/geodesics.py COUNT > FILE                              COUNT random pairs before them
 
 BEACONSCAN_GEODESICS=FILE makes the tests read another file. Needs the package geographiclib (2.1 was used).
 """

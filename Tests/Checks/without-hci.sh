@@ -3,7 +3,7 @@
 # targets in which the trait makes a difference. It builds where other builds do, so that what the trait does not change
 # is not compiled again; the next build with the trait compiles the rest again.
 set -eu
-root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
+root=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
 cd "$root"
 # See Package.swift: one build for all checks.
 export OPTIMIZED_TEST_BUILD=1

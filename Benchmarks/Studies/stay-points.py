@@ -4,7 +4,7 @@
 The days are written by the tests:
 
     STAY_DAYS=60 STAY_DAYS_FILE=/tmp/days.csv swift test --filter VisitDayTests
-    Scripts/stay-points.py /tmp/days.csv.10
+    Benchmarks/Studies/stay-points.py /tmp/days.csv.10
 
 Stay points are those of Li et al., "Mining user similarity based on location history" (ACM GIS 2008), offline, with
 200 m and five minutes, of all fixes and of those with an accuracy of 200 m at most. It prints a table in Markdown.

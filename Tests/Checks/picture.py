@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Draws docs/images/range.svg, the moving picture at the top of README.md: what `beaconscan range` shows on a terminal.
 
-    Scripts/picture.py COMMAND            checks that the picture is what the command shows
-    Scripts/picture.py COMMAND --write    draws it
+    Tests/Checks/picture.py COMMAND            checks that the picture is what the command shows
+    Tests/Checks/picture.py COMMAND --write    draws it
 
 The command runs on a terminal of its own and replays captures/visitor.btsnoop. The picture has what the terminal shows at
 every third second of the recording, so the same command gives the same picture.
@@ -18,7 +18,7 @@ import struct
 import sys
 import termios
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PICTURE = ROOT / "docs/images/range.svg"
 SHOWN = "beaconscan range --replay captures/visitor.btsnoop --speed 10x"
 COLUMNS, ROWS = 80, 14
@@ -165,7 +165,7 @@ def main():
         PICTURE.write_text(picture)
         print(f"picture: drew {PICTURE.relative_to(ROOT)}, {len(picture) // 1024} KiB")
     elif not PICTURE.exists() or PICTURE.read_text() != picture:
-        sys.exit("picture: docs/images/range.svg is not what the command shows; run Scripts/outputs.sh --write")
+        sys.exit("picture: docs/images/range.svg is not what the command shows; run Tests/Checks/outputs.sh --write")
     else:
         print("picture: docs/images/range.svg is what the command shows")
 

@@ -21,7 +21,7 @@ import tempfile
 
 from jsonschema import Draft202012Validator
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 ENDINGS = (".btsnoop", ".pcap", ".pcapng")
 
 # Adverts for `decode`: what it must know is in them, what is wrong in them, and how it is to read them.
@@ -204,7 +204,7 @@ def main():
     Draft202012Validator.check_schema(schema)
     checker = Checker(schema)
     if file.read_text() != text:
-        checker.failures.append("docs/json.schema.json is not the command's; run Scripts/outputs.sh --write")
+        checker.failures.append("docs/json.schema.json is not the command's; run Tests/Checks/outputs.sh --write")
 
     recordings = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "captures").rglob("*")
                         if path.name.endswith(ENDINGS))

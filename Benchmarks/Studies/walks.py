@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Ranges recorded walks whose truth is known, and prints the table of docs/ranging.md.
 
-usage: Scripts/walks.py [BEACONSCAN [HALL]]
+usage: Benchmarks/Studies/walks.py [BEACONSCAN [HALL]]
 
 The command is .build/debug/beaconscan unless named. The walks are captures/walks/*.csv, of which captures/INDEX.md has the
 sources; HALL is a folder with recordings that do not ship, as docs/ranging.md names them.
@@ -20,7 +20,7 @@ import sys
 import tempfile
 import typing
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 FLAT = ROOT / "captures/walks/flat.csv"
 # The height of the beacon that the robot carried, and the places of the receivers, in meters.
 HEIGHT, RECEIVERS = 1.3, {2: (0.79, 6.75, 2.62), 3: (3.03, 0.14, 2.38), 4: (3.79, 7.06, 1.85)}

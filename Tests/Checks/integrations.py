@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the programs of docs/integrations.md as they stand there: in Python, Node, a browser and a shell.
 
-    Scripts/integrations.py COMMAND
+    Tests/Checks/integrations.py COMMAND
 
 Each must show the greeting when the visitor of captures/visitor.btsnoop comes, and the slides when they leave, and each
 has at most as many lines as LINES says. For those that start the command, the recording is replayed at forty times its
@@ -25,7 +25,7 @@ import tempfile
 import threading
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "Tests/Page"))
 import browser as chromium  # noqa: E402  pylint: disable=wrong-import-position
 

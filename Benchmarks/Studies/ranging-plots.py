@@ -3,7 +3,7 @@
 
     BEACONSCAN_TRACES=1 swift build -c release --product ranging-trace
     swift build --product beaconscan
-    python3 Scripts/ranging-plots.py
+    python3 Benchmarks/Studies/ranging-plots.py
 
 Run it from the project's root; other programs may be named as arguments, in that order, and then the folder that
 walks.py calls HALL, without which that drawing stays as it is. The same source gives the same drawings.

@@ -3,13 +3,13 @@
 # the file must be what the command prints as its schema. Then runs the examples in the documents and
 # compares what they print, and the picture in README.md.
 #
-#   Scripts/outputs.sh            check
-#   Scripts/outputs.sh --write    check JSON, and write the schema, what the examples print into the
-#                                 documents, and the picture
+#   Tests/Checks/outputs.sh            check
+#   Tests/Checks/outputs.sh --write    check JSON, and write the schema, what the examples print into
+#                                      the documents, and the picture
 #
 # The first time, Python's jsonschema is fetched into .build/python.
 set -eu
-root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
+root=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
 cd "$root"
 
 python=python3
@@ -25,5 +25,5 @@ fi
 export OPTIMIZED_TEST_BUILD=1
 swift build --product beaconscan
 beaconscan=$(swift build --show-bin-path)/beaconscan
-"$python" Scripts/outputs.py "$beaconscan" "$@"
-exec python3 Scripts/picture.py "$beaconscan" "$@"
+"$python" Tests/Checks/outputs.py "$beaconscan" "$@"
+exec python3 Tests/Checks/picture.py "$beaconscan" "$@"

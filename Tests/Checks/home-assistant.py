@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that a real Home Assistant discovers what `beaconscan serve --mqtt` publishes, and follows it.
 
-  Scripts/home-assistant.py .build/release/beaconscan HASS     HASS is the program `hass` of an environment with
+  Tests/Checks/home-assistant.py .build/release/beaconscan HASS     HASS is the program `hass` of an environment with
                                                               homeassistant==2024.3.3 'josepy<2' paho-mqtt==1.6.1
 
 It needs mosquitto (Scripts/setup.sh --ci installs it), and takes some minutes: CI does not run it.
@@ -151,7 +151,7 @@ def main():
             (folder / "near").unlink()
             wait("the region is empty again", lambda: value(door) == "off")
             wait("the person is away", lambda: value("person.someone") == "not_home")
-            captures = Path(__file__).resolve().parent.parent / "captures"
+            captures = Path(__file__).resolve().parent.parent.parent / "captures"
             programs.append(Program(
                 folder / "track.log", binary, "serve", "--replay", str(captures / "visitor.gpx"), "--speed", "100x",
                 "--listen", str(free_port()), "--mqtt", f"127.0.0.1:{broker_port}", "--mqtt-node", "track",

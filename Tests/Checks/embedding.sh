@@ -4,10 +4,10 @@
 # `range` on the same recording, wrong options, that a stopped scanner leaves nothing, and memory with valgrind, which may
 # be missing.
 #
-#   Scripts/embedding.sh
+#   Tests/Checks/embedding.sh
 set -euo pipefail
 export LC_ALL=C.UTF-8
-root=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
+root=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
 cd "$root"
 fail() { echo "embedding: $*" >&2; exit 1; }
 for tool in cc c++ pkg-config python3 readelf; do

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws the pictures of the service's page in docs/images, and checks what can be seen in each.
 
-    Scripts/screens.py COMMAND [FOLDER]
+    Tests/Page/screens.py COMMAND [FOLDER]
 
 `beaconscan serve` replays the scenario of Tests/Page/scene.json, with the names and regions of Tests/Page/scene.toml, and
 a browser opens its page when the scenario is at its end: the pictures show the same whenever they are drawn. pngquant
@@ -18,11 +18,10 @@ import sys
 import tempfile
 import urllib.request
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "Tests/Page"))
-from browser import Browser, Failure  # noqa: E402  pylint: disable=wrong-import-position
-from page import CONTRASTS, LOADED, OVERLAPS, ROWS  # noqa: E402  pylint: disable=wrong-import-position
+from browser import Browser, Failure
+from page import CONTRASTS, LOADED, OVERLAPS, ROWS
 
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 LIMIT = float(os.environ.get("BEACONSCAN_PATIENCE", 300))
 # Width, height, color scheme and pixels for each of the page's; the height of a whole page is its own.
 PICTURES = {"service": (1920, 1080, "light", 1), "service-dark": (1920, 1080, "dark", 1),

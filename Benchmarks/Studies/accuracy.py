@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prints, as the table of docs/ranging.md, how far range's distances are from the truth in captures/.
 
-usage: Scripts/accuracy.py [BEACONSCAN]
+usage: Benchmarks/Studies/accuracy.py [BEACONSCAN]
 The command is .build/release/beaconscan unless named.
 """
 import datetime
@@ -11,7 +11,7 @@ import pathlib
 import subprocess
 import sys
 
-root = pathlib.Path(__file__).resolve().parent.parent
+root = pathlib.Path(__file__).resolve().parent.parent.parent
 command = sys.argv[1] if len(sys.argv) > 1 else root / ".build/release/beaconscan"
 
 
