@@ -1,8 +1,8 @@
 /* beaconscan.h - Bluetooth beacons and locations for programs in C, C++ and languages that call C.
  *
  * A scanner receives iBeacons with the adapters of this machine and fixes from gpsd or GeoClue, or replays recordings,
- * and has each event as one line of JSON: a region or a circle was entered or left, the distances of beacons, the place
- * of this machine, the receiver's state.
+ * and delivers events as lines of JSON: entries and exits of regions and circles, the distances of beacons, the
+ * location of this machine, the receiver's state.
  *
  *     bs_options *options = bs_options_new();
  *     bs_options_set(options, "region", "lobby=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0");
@@ -16,13 +16,13 @@
  *
  * Build with: cc kiosk.c $(pkg-config --cflags --libs beaconscan)
  *
- * Threads. A bs_options belongs to one thread at a time. The functions of a bs_scanner may be called on any thread, also
- * at once, but for these: bs_next on one thread at a time, because a line is valid until the next call; and nothing
- * during or after bs_stop. The library's threads block the signals that are sent to the process, such as SIGTERM. After
+ * Threads. Use a bs_options on one thread at a time. The functions of a bs_scanner may be called on any thread, also
+ * concurrently, with two exceptions: bs_next on one thread at a time, because a line is valid until the next call; and
+ * no function during or after bs_stop. The library's threads block signals to the process, such as SIGTERM. After
  * fork() the child must not use a scanner; it may call exec*().
  *
- * Versions. The functions and their meaning stay as they are while the library's soname, libbeaconscan.so.0, is the same:
- * functions, options and JSON keys may be added. The library cannot be unloaded: dlclose() leaves it in place.
+ * Versions. While the library's soname is libbeaconscan.so.0, functions keep their meaning; functions, options and
+ * JSON keys may be added. dlclose() does not unload the library.
  */
 #ifndef BEACONSCAN_H
 #define BEACONSCAN_H
@@ -43,92 +43,88 @@ typedef void (*bs_function)(const char *line, void *context);
 /* Returns the library's version, such as "0.1.0". */
 const char *bs_version(void);
 
-/* Returns settings that have no region yet. Free them with bs_options_free. */
+/* Returns settings without regions. Free them with bs_options_free. */
 bs_options *bs_options_new(void);
 
-/* Sets an option to a value as it is written on the command line.
+/* Sets an option to a value as on the command line.
  *
  * The names and values are those of `beaconscan monitor`, `range` and `locate`, without the dashes:
  *
- *   region          NAME=UUID[:MAJOR[:MINOR]], with rules of its own behind commas: lobby=UUID,enter-distance=1,each;
+ *   region          NAME=UUID[:MAJOR[:MINOR]], with rules after commas: lobby=UUID,enter-distance=1,each;
  *                   or NAME=LATITUDE,LONGITUDE,RADIUS, a circle in degrees and meters *
- *   uuid            a region that has no name *       major, minor    of uuid, only these
+ *   uuid            a region without a name *         major, minor    of uuid, only these
  *   each            report each beacon of a region    exit-after      adaptive, or a time such as 20s
  *   boundary        where regions end: -67 or 3m      enter-distance, exit-distance, enter-rssi, exit-rssi,
  *   enter-count     such as 2/3                       dwell           when regions are entered and left
- *   range           report the distances of the regions' beacons too; without a region, those of all beacons
+ *   range           report the distances of beacons: those of the regions, or of all beacons without a region
  *   interval        the time between two such reports, 1s without it
  *   raw             with the raw signal
- *   locate          report each fix of this machine   heading         its direction      visits      its visits of places
+ *   locate          report each fix of this machine   heading         its direction      visits      its stays at places
  *   source          of locations: auto, gpsd, geoclue or fixed (the position)
  *   gpsd            HOST, HOST:PORT or a path         position        LATITUDE,LONGITUDE or LATITUDE,LONGITUDE,ALTITUDE
  *   adapter         hci0, an address, or all *        backend         auto, hci or bluez
  *   active, coded   as on the command line
- *   replay          a capture or a track, in place of adapters and sources of locations *
+ *   replay          a capture or a track, instead of adapters and location sources *
  *   speed           max, or such as 1x                duration, follow
- *   state-file      keeps regions and their states, and events that the program did not deal with
+ *   state-file      keeps regions, their states, and undelivered events
  *   model, environment, measured-power, adapter-offset *, calibrate *, pin *
- *   application     the name under which the administrator's file and the state file know the program; without it, that
- *                   of the program's file
+ *   application     the program's name in the administrator's file and the state file, by default the name of its file
  *   quiet           write no diagnostics to standard error
  *
- * An option that is marked with * may be set several times: each value is added. Of the others the last value counts. The
- * value of each, range, raw, locate, heading, visits, active, coded, follow and quiet is "true", also where value is NULL,
- * or "false". No configuration file and no environment variable is read.
+ * Each value of an option that is marked with * is added; of the others the last value counts. The value of each,
+ * range, raw, locate, heading, visits, active, coded, follow and quiet is "true" (or NULL) or "false". Configuration
+ * files and environment variables are not read.
  *
- * Returns 0, or -1 where the name or the value is wrong: then nothing was set, and bs_error has a sentence that states
- * what is valid. */
+ * Returns 0, or -1 if the name or the value is wrong: then nothing was set, and bs_error states what is valid. */
 int bs_options_set(bs_options *options, const char *name, const char *value);
 
-/* Returns one sentence about the last call of bs_options_set or bs_start with these options that failed; NULL if none
- * did. It is valid until the next call with these options. */
+/* Returns one sentence about the last failed call of bs_options_set or bs_start with these options, or NULL. It is
+ * valid until the next call with these options. */
 const char *bs_error(const bs_options *options);
 
-/* Frees settings, which a scanner that was started with them does not need any more. The pointer is invalid afterwards:
- * as with free(), it must not be used or freed again. NULL is ignored. */
+/* Frees settings; a started scanner does not need them any more. As with free(), the pointer must not be used again.
+ * NULL is ignored. */
 void bs_options_free(bs_options *options);
 
-/* Starts a scanner with a copy of the settings. It may take some seconds where a daemon does not answer.
+/* Starts a scanner with a copy of the settings. It may take some seconds if a daemon does not answer.
  *
- * Returns NULL where the settings do not fit together, a recording or the state file cannot be used, heading is set and
- * there is no compass, or the process may not receive: bs_error has the reason. Where an adapter or a source of locations is
- * missing or off the scanner starts: an event of type "health" has the reason, and reception begins by itself. Stop the
- * scanner with bs_stop. */
+ * Returns NULL if settings contradict each other, a recording or the state file cannot be used, heading is set and
+ * there is no compass, or the process may not receive: bs_error has the reason. If an adapter or a location source is
+ * missing or off, the scanner starts: an event of type "health" has the reason, and reception starts by itself. Stop
+ * the scanner with bs_stop. */
 bs_scanner *bs_start(bs_options *options);
 
-/* Returns a file descriptor that is readable while bs_next should be called, for poll(), g_unix_fd_add() or QSocketNotifier.
- * That is while an event waits, and where the scanner waits until the last one was dealt with: then bs_next returns NULL.
- * It belongs to the scanner: only wait for it, and do not read or close it. */
+/* Returns a file descriptor that is readable while bs_next should be called, for poll(), g_unix_fd_add() or
+ * QSocketNotifier: while an event waits, and while the scanner waits until the last one was handled (then bs_next
+ * returns NULL). It belongs to the scanner: do not read or close it. */
 int bs_fd(const bs_scanner *scanner);
 
-/* Returns the next event, or NULL where none waits. It never blocks.
+/* Returns the next event, or NULL if none waits. It never blocks.
  *
  * An event is one line of JSON in UTF-8 without its end, valid until the next call for this scanner or bs_stop. The
- * types "state", "enter", "exit", "range", "fix", "heading", "visit", "health", "identity", "summary" and "trackSummary" are
- * those of docs/json.md. First comes the state of each region. Two types are the library's:
+ * types "state", "enter", "exit", "range", "fix", "heading", "visit", "health", "identity", "summary" and
+ * "trackSummary" are those of docs/json.md. The state of each region comes first. Two types exist only in the library:
  *
- *   {"type":"missed","count":12}     so many events were dropped before the next one
- *   {"type":"end","error":null}      nothing will come any more, because a recording is at its end or, where "error" is
- *                                    a sentence, because the scanner cannot go on
+ *   {"type":"missed","count":12}     this number of events was dropped before the next one
+ *   {"type":"end","error":null}      the last event: a recording has ended, or the scanner cannot continue for the reason
+ *                                    in "error"
  *
- * Live, at most 10,000 events wait; beyond that the oldest are dropped, but for those that a state file keeps. Of the
- * ranging reports, the fixes and the headings only the latest one waits. A recording stands still until each of its
- * events was taken.
+ * Live, at most 10,000 events wait; beyond that the oldest are dropped, except those that a state file keeps. Of
+ * ranging reports, fixes and headings only the latest one waits. A replay waits until each event was read.
  *
- * With a state file, an event of a region and a visit count as delivered when the next event is requested or the scanner
- * is stopped. If the program ends before, it has the event again after its next start, and only then. */
+ * With a state file, an event of a region or a visit counts as delivered when the next event is requested or the
+ * scanner is stopped. If the program ends earlier, it receives the event again after its next start. */
 const char *bs_next(bs_scanner *scanner);
 
-/* Has every event passed to a function, on a thread of the library, one at a time and in order; those that wait, too.
- * bs_next then returns NULL, and bs_fd is not readable. An event counts as delivered when the function returns.
+/* Passes every event, including waiting ones, to a function, in order, on a thread of the library. bs_next then
+ * returns NULL, and bs_fd is not readable. An event counts as delivered when the function returns.
  *
- * With NULL, events wait for bs_next again; no call of the earlier function goes on when this returns, unless it is
- * that function that calls. The function may call bs_stop and then must not use the scanner any more. */
+ * With NULL, events wait for bs_next again; no call of the earlier function is running when this returns, unless that
+ * function is the caller. The function may call bs_stop, and must not use the scanner afterwards. */
 void bs_set_callback(bs_scanner *scanner, bs_function function, void *context);
 
-/* Stops a scanner, waits until no radio scans and everything is stored, and frees it: the pointer is invalid afterwards.
- * Events that wait are dropped; with a state file, those of regions and visits come again after the next start. NULL is
- * ignored. */
+/* Stops a scanner, waits until its radios are off and everything is stored, and frees it. Waiting events are dropped;
+ * with a state file, those of regions and visits are delivered after the next start. NULL is ignored. */
 void bs_stop(bs_scanner *scanner);
 
 #ifdef __cplusplus
