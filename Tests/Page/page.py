@@ -301,7 +301,7 @@ class Checks:
                 "[...document.querySelectorAll('#region-list li')].map((node) => [node.dataset.region, node.dataset.state, "
                 "node.querySelector('.reason').textContent])")))
         for name, _, why in shown:
-            self.expect(len(why) > 15 and why.endswith(".") and not any(bad in why for bad in ("undefined", "null", "The rule that decided")),
+            self.expect(len(why) > 15 and why.endswith(".") and not any(bad in why for bad in ("undefined", "null", "The deciding rule")),
                         f"{name}: no sentence: {why!r}")
         # Why one was not entered is told where somebody opens it, and goes on.
         told = ""
@@ -483,7 +483,7 @@ class Checks:
         self.do("empty")
         self.wait("no row", ROWS + " === 0")
         self.wait("the words for no beacon", "document.getElementById('near-message').checkVisibility() "
-                  "&& document.querySelector('#near-message h3').textContent === 'Nothing is near'")
+                  "&& document.querySelector('#near-message h3').textContent === 'No beacon is near'")
         self.wait("no dot", "document.querySelectorAll('.beacon').length === 0")
         self.wait("the words for no region", "document.getElementById('no-regions').checkVisibility()")
         if self.options.screens:
@@ -789,7 +789,7 @@ class Checks:
         return f"{', '.join(seen)}; {large:.0f} pixels"
 
     def location(self):
-        """The place, the circles and the way are drawn to scale with north up, and said in words; a fault is stated."""
+        """The location, the circles and the path are drawn to scale, and stated in words; so is a fault."""
         page, visible = self.page, "document.getElementById('location').checkVisibility()"
         if self.can("locate", "forget"):
             self.expect(not page.run(visible), "the section is there, though the service has no locations")

@@ -1,4 +1,4 @@
-// Where the machine is: a drawing to scale with north up, and the same in words. There is no map under it.
+// The location of the machine: a drawing to scale with north at the top, without a map, and the same in words.
 
 import { $, ago, clip, clock, clockMinute, counted, digits, duration, fillFacts, isolated, mark, meters, shape,
   textWidth, write } from "/elements.js";
@@ -52,7 +52,7 @@ function metersOfDegree(latitude) {
     111412.84 * Math.cos(angle) - 93.5 * Math.cos(3 * angle) + 0.118 * Math.cos(5 * angle)];
 }
 
-/** How far east and how far north of a place another one is, in meters on a plane that touches the earth between them. */
+/** The distances east and north of one place to another, in meters on a plane that touches the earth between them. */
 function offset(from, to) {
   const [north, east] = metersOfDegree((from.latitude + to.latitude) / 2);
   const degrees = (to.longitude - from.longitude + 540) % 360 - 180; // The shorter way around the earth.
@@ -81,7 +81,7 @@ export function positionWords({ latitude, longitude, accuracy }) {
     + `${Math.abs(longitude).toFixed(decimals)}°\u00a0${longitude < 0 ? "W" : "E"}`;
 }
 
-/** How far the latest fix is from the boundary of a circle; nothing without a fix. */
+/** The distance of the latest fix from the boundary of a circle; empty without a fix. */
 export function boundaryOf(circle) {
   return place.fix ? `${meters(Math.abs(measured([circle], place.fix)[0].boundary))} from the boundary` : "";
 }
@@ -92,7 +92,7 @@ export function visitWords({ arrival, departure }) {
   return arrival ? `${left}, after ${duration((Date.parse(departure) - Date.parse(arrival)) / 1000)}` : left;
 }
 
-/** What a source of locations does, in a few words; its message says why. */
+/** The state of a location source in a few words; its message has the reason. */
 export function sourceWords({ service, state }) {
   const name = service === "heading" ? "Compass" : "Location";
   return [name, { receiving: "Receiving", searching: "Searching" }[state] ?? "Not available"];
@@ -100,18 +100,18 @@ export function sourceWords({ service, state }) {
 
 /** The reason of a circle's enter, exit or state as a sentence. */
 export function circleSentence({ state, distance, reason }) {
-  if (distance == null) return "This is the state at the start; nothing has happened since then.";
+  if (distance == null) return "This is the initial state; nothing has happened since.";
   const side = distance < 0 ? "inside" : "outside";
   const fix = `The last fix was ${meters(Math.abs(distance))} ${side} the boundary${plusMinus(reason.accuracy)}`;
   const fixes = counted(reason.fixes ?? 0, "fix", "fixes");
   const there = state === "inside" ? "inside" : "outside";
   switch (reason.rule) {
-    case "clear": return `${fix}; ${fixes} ${there} leave no doubt.`;
-    case "travel": return `${fix}; ${fixes} make a path that leads ${there}.`;
+    case "clear": return `${fix}; ${fixes} are clearly ${there}.`;
+    case "travel": return `${fix}; ${fixes} form a path that leads ${there}.`;
     case "stay": return `${fix}; the mean of ${fixes} is clearly ${there}.`;
     case "silence": return `${fix}; no fix came after it.`;
     case "request": return `${fix}; the state was requested.`;
-    default: return `${fix}; the rule that decided is “${reason.rule}”.`;
+    default: return `${fix}; the deciding rule is “${reason.rule}”.`;
   }
 }
 
@@ -127,7 +127,7 @@ const map = {
     place.isChanged = true;
   },
 
-  /** What the drawing must have, in meters from an origin: the fix, its way, and the circles that are not too far. */
+  /** The contents of the drawing, in meters from an origin: the fix, its path, and the circles that are near enough. */
   bounds(origin, circles) {
     const bounds = [Infinity, Infinity, -Infinity, -Infinity];
     const include = (at, radius = 0) => {
@@ -149,7 +149,7 @@ const map = {
     return near.filter(({ center, circle }) => center + circle.radius <= 3 * reach);
   },
 
-  /** Keeps the frame while everything is in it and not too small: the ground stands still, and the dot moves. */
+  /** Keeps the frame while everything is in it and large enough: the ground is fixed, and the dot moves. */
   aim(circles) {
     const old = this.frame;
     if (old) {
@@ -162,7 +162,7 @@ const map = {
     }
     const origin = place.fix ?? circles[0].circle;
     const [left, bottom, right, top] = this.bounds(origin, circles);
-    // A little more than what is needed now, so that it holds for a while.
+    // A little more than is needed now, so that the frame can stay for some time.
     const scale = Math.min((this.width - 24) / ((right - left) * 1.15), (this.height - 62) / ((top - bottom) * 1.15));
     const [x, y] = [(left + right) / 2, (bottom + top) / 2];
     const [halfWidth, halfHeight] = [(this.width - 24) / 2 / scale, (this.height - 62) / 2 / scale];
@@ -170,7 +170,7 @@ const map = {
     this.drawScale();
   },
 
-  /** Where a place is in the drawing. */
+  /** The position of a place in the drawing. */
   at(point) {
     const { origin, x, y, scale } = this.frame;
     const [east, north] = offset(origin, point);
@@ -266,7 +266,7 @@ const map = {
     if (fix.course != null) mark($("map-course"), "transform", `rotate(${fix.course.toFixed(1)})`);
   },
 
-  /** Draws what is known; nothing where there is neither a fix nor a circle. */
+  /** Draws the fix and the circles, if there are any. */
   draw(circles) {
     const drawn = this.drawn(circles);
     const isEmpty = this.height < 100 || !place.fix && !drawn.length;
@@ -277,14 +277,14 @@ const map = {
     this.drawWay();
     this.drawFix();
     const left = circles.length - drawn.length;
-    write($("map-legend"), "Disc: the place with 68 %. Line: the way since the page was opened."
-      + (left ? ` ${counted(left, "circle is", "circles are")} too far away for this drawing.` : ""));
+    write($("map-legend"), "Disc: the 68 % radius of the fix. Line: the path since the page was opened."
+      + (left ? ` ${counted(left, "circle is", "circles are")} outside this drawing.` : ""));
   },
 };
 
 let drawnRegions = null;
 
-/** Shows where the machine is, if the service has locations; draws only what has changed. */
+/** Shows the location of the machine, if the service has locations; draws only changes. */
 export function showLocation(regions, connection) {
   const section = $("location");
   if (section.hidden === place.isServed) {
@@ -321,7 +321,7 @@ export function showLocation(regions, connection) {
   const among = circles.slice(0, 10).map((one) =>
     `${isolated(one.circle.name)} (${one.circle.state})${fix ? `, the fix is ${boundaryWords(one)}` : ""}`);
   write($("map-summary"), [
-    fix ? `The latest fix is at ${positionWords(fix)}${plusMinus(fix.accuracy)}.` : "There is no fix.",
+    fix ? `The latest fix is at ${positionWords(fix)}${plusMinus(fix.accuracy)}.` : "No fix yet.",
     angle == null ? "" : `The device points to ${direction(angle)}.`,
     among.length ? `${counted(circles.length, "circle")}: ${among.join("; ")}.` : "No circle is registered.",
   ].join(" "));
@@ -331,7 +331,7 @@ export function showLocation(regions, connection) {
     : faults.length ? [faults.map((source) => sourceWords(source)[0]).join(", ") + " not available",
       faults.map(({ message, time }) => `${message} (since ${clock(Date.parse(time))})`).join(" · ")]
     : fix ? ["", ""]
-    : ["No fix yet", sources.map(({ message }) => message).join(" · ") || "The place appears here with the first fix."];
+    : ["No fix yet", sources.map(({ message }) => message).join(" · ") || "The location appears here with the first fix."];
   const strip = $("place-message");
   strip.hidden = !words[0];
   mark(strip, "data-kind", faults.length ? "strip" : "middle");

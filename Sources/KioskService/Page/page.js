@@ -61,13 +61,13 @@ function sentence(record) {
     case "distance": return `${subject} was ${isInside ? "close" : "far away"} for long enough, last ${signal}.`;
     case "exitTimeout": {
       const learned = reason.interval == null || reason.loss == null ? ""
-        : ` It sends every ${seconds(reason.interval)}, and ${Math.round(reason.loss * 100)} % is not received.`;
+        : ` It sends every ${seconds(reason.interval)} with a loss of ${Math.round(reason.loss * 100)} %.`;
       return `${subject} was not received for its exit timeout of ${seconds(reason.exitTimeout)}.${learned}`;
     }
-    case "start": return `No beacon met the rules of the region for ${seconds(reason.exitTimeout)} from the start on.`
+    case "start": return `No beacon met the rules of the region for ${seconds(reason.exitTimeout)} after the start.`
       + (reason.approach ? ` ${approachSentence(reason.approach)}` : "");
-    case "request": return "This is the state at the start; nothing has happened since then.";
-    default: return `The rule that decided is “${reason.rule}”.`;
+    case "request": return "This is the initial state; nothing has happened since.";
+    default: return `The deciding rule is “${reason.rule}”.`;
   }
 }
 
@@ -77,7 +77,7 @@ function approachSentence(approach) {
   return approach.uuid ? `“${isolated(title(approach))}” did not enter: ${message}.` : `Not entered: ${message}.`;
 }
 
-/** What a receiver does, in a few words; its message says why. */
+/** The state of a receiver in a few words; its message has the reason. */
 function receiverWords({ state, receptionLost }) {
   return state === "scanning" ? "Receiving" : receptionLost ? "Reception lost" : "Needs attention";
 }
@@ -190,7 +190,7 @@ async function get(path) {
   return response.json();
 }
 
-/** Loads what no event has; without an answer it is loaded after the next snapshot. */
+/** Loads the data that events do not have; without an answer, again after the next snapshot. */
 async function load(path, use) {
   try {
     use(await get(path));
@@ -200,7 +200,7 @@ async function load(path, use) {
   }
 }
 
-/** Loads why the regions whose details are open were not entered. */
+/** Loads the reasons that regions with open details were not entered. */
 function loadApproaches() {
   for (const { dataset, firstChild } of $("region-list").children) {
     const { name, state, radius } = model.regions.get(dataset.region) ?? {};
@@ -291,7 +291,7 @@ function setConnection(state) {
   show();
 }
 
-/** Finds out whether a silent stream is still connected. */
+/** Checks whether a silent stream is still connected. */
 async function probe() {
   if (service.probing || performance.now() - service.message < 6000) return;
   service.probing = true;
@@ -510,21 +510,21 @@ function showNear(beacons) {
   const parts = zones.filter(([, count]) => count).map(([zone, count]) => `${count} ${zone}`);
   const count = beacons.length === LIMIT ? `the nearest ${LIMIT} beacons` : counted(beacons.length, "beacon");
   write($("near-counts"), model.received === null ? "\u00a0" : [count, ...parts].join(" · "));
-  write($("picture-summary"), `${count}: ${parts.join(", ")}. The list of beacons has the same in words.`);
+  write($("picture-summary"), `${count}: ${parts.join(", ")}. The list of beacons has the same contents.`);
   const nearest = picture.order.map((key) => model.beacons.get(key)).find(({ distance }) => distance != null);
   write($("nearest").children[0], nearest ? meters(nearest.distance) : "");
   write($("nearest").children[1], nearest ? title(nearest) : "");
 
   const faults = lost().map(({ message }) => message);
-  const asOf = model.received === null ? "" : `This is as of ${clock(model.received)}.`;
+  const asOf = model.received === null ? "" : `Shown as of ${clock(model.received)}.`;
   let kind = null;
   let words = [];
   if (model.connection === "lost") words = [NO_ANSWER, asOf];
   else if (model.receiving === false && faults.length) words = ["Reception lost", [...new Set(faults), asOf].join(" · ")];
-  else if (model.receiving === false) words = ["Nothing is received", `A recording is over, or no adapter is in use. ${asOf}`];
+  else if (model.receiving === false) words = ["Nothing is received", `The recording has ended, or no adapter is in use. ${asOf}`];
   else if (model.connection === "connecting") words = ["Connecting to the service", ""];
   else if (!beacons.length) {
-    words = ["Nothing is near", "The receiver is receiving. A beacon appears here as soon as it is received."];
+    words = ["No beacon is near", "The receiver works. A beacon appears here as soon as it is received."];
   }
   if (words.length) kind = beacons.length ? "strip" : "middle";
   const message = $("near-message");
@@ -538,7 +538,7 @@ function showNear(beacons) {
 
 const strength = (beacon) => beacon.smoothedRSSI ?? beacon.rssi ?? null;
 
-// What a column is sorted by; what is not known comes last.
+// The sort key of each column; unknown values come last.
 const orders = {
   zone: (beacon) => ZONES.indexOf(beacon.proximity) * 1e4 + (beacon.distance ?? 0),
   distance: (beacon) => beacon.distance ?? Infinity,
@@ -602,7 +602,7 @@ const table = {
     }
     this.place(0, this.seen);
     if (!keys.has(this.current)) this.setCurrent(this.order[0] ?? null);
-    // Rows out of sight follow every few reports, some with each frame: hundreds at once take a small machine too long.
+    // Rows out of sight follow every few reports, some with each frame: hundreds at once take too long on a small machine.
     this.reports += 1;
     if (isNew || this.reports % 5 === 0) this.rest = this.seen;
     if (this.rest < this.order.length) this.frame ||= requestAnimationFrame(() => this.follow());
@@ -763,7 +763,7 @@ const chart = {
 
 // MARK: Regions, history and receivers
 
-/** What a region consists of. */
+/** The definition of a region. */
 function meaning(region) {
   const { uuid, major, minor, radius } = region;
   if (radius != null) return [`${meters(radius)} around ${positionWords(region)}`, boundaryOf(region)];
@@ -832,20 +832,20 @@ function showRegions() {
     const [name, state] = summary.children;
     const since = region.since ? Date.parse(region.since) : null;
     write(name.lastChild, region.name);
-    writeAll(state.children, [{ inside: "Inside", outside: "Outside" }[region.state] ?? "Not known yet",
+    writeAll(state.children, [{ inside: "Inside", outside: "Outside" }[region.state] ?? "Unknown",
       since ? `for ${duration((now() - since) / 1000)}` : ""]);
     const approach = region.state === "inside" ? null : model.approaches.get(region.name);
     write(why, approach ? approachSentence(approach) : "");
-    // What was so after the first seconds is old news then.
+    // The approach after the first seconds is outdated by then.
     write(reason, approach && region.last?.reason?.rule === "start" ? ""
-      : region.last ? sentence(region.last) : "Nothing was reported about it yet.");
+      : region.last ? sentence(region.last) : "No event has been reported yet.");
     const count = region.state === "inside" && region.beacons > 1 ? `${counted(region.beacons, "beacon")} inside` : "";
     write(details, [...meaning(region), since && `since ${clock(since)}`, count].filter(Boolean).join(" · "));
   });
   keepReachable($("region-list"));
 }
 
-/** What happened, to what, and why; of a receiver, its name and its state. */
+/** The event, its subject and its reason; of a receiver, its name and its state. */
 function eventWords(event) {
   if (event.type === "visit") {
     return [event.departure ? "Left" : "Arrived", "Visit", `${positionWords(event)}: ${visitWords(event)}.`];
@@ -905,7 +905,7 @@ function showStatus() {
   };
   const { connection, receiving } = model;
   if (receiving === null) status($("reception"), "waiting", "Waiting for the service");
-  else if (connection !== "live") status($("reception"), "waiting", "Receiver not known");
+  else if (connection !== "live") status($("reception"), "waiting", "Receiver unknown");
   else if (receiving) status($("reception"), "well", "Receiving");
   else if (lost().length) status($("reception"), "fault", "Reception lost");
   else status($("reception"), "waiting", "Not receiving");
@@ -918,7 +918,7 @@ function showStatus() {
 
 let isScheduled = false;
 
-/** Shows the model at the next frame, and its lists at the one after it: both together take a small machine too long. */
+/** Shows the model in the next frame, and its lists in the one after: both together take too long on a small machine. */
 function show() {
   if (isScheduled) return;
   isScheduled = true;
