@@ -41,7 +41,7 @@ for page in "$pages"/*.1; do
   typed=$(sed -n '/^\.Nm "/{s/^\.Nm //p;q;}' "$page")
   sed -e "s/^\.Nm \".*/.Nm $name/" -e "s/^\.Nm$/.Nm $typed/" -e 's/^\.Nd "\(.*\)\."$/.Nd \1/' \
     -e :dots -e 's/^\(\.Xr beaconscan[^ .]*\)\./\1-/' -e 's/^\(\.Dt BEACONSCAN[^ .]*\)\./\1-/' -e 't dots' \
-    -e 's/^\.Ex -std$/0 where all is done, else a status that beaconscan(1) lists./' \
+    -e 's/^\.Ex -std$/0 on success, otherwise a status that beaconscan(1) lists./' \
     -e 's/[[:space:]]*$//' -e 's/^$/.Pp/' "$page" >"$directory/man/$name.1"
   # What the command's help does not have: its files and its environment.
   sections=$name
