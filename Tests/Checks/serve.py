@@ -8,8 +8,8 @@
 It needs Python alone; `schemathesis` runs where that package is installed (Scripts/setup.sh does not install it;
 .ci/run makes an environment for it), and is an error where BEACONSCAN_SCHEMATHESIS names no program.
 
-The checks of the interface are here, those that last in Tests/Service/endurance.py, and the service that they ask in
-Tests/Service/service.py.
+The checks of the interface are here; long ones are in Tests/Service/endurance.py, faults of the machine in
+Tests/Service/faults.py, and the handle of the service in Tests/Service/service.py.
 """
 
 import json
@@ -28,6 +28,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "Service"))
 
 import endurance
+import faults
 from service import LONG, PATIENCE, REGION, ROOT, TOKEN, UUID, Air, Service, eventually, visitor
 
 
@@ -516,7 +517,7 @@ def check_description():
 
 
 CHECKS = {
-    name[6:]: value for module in (globals(), vars(endurance)) for name, value in list(module.items())
+    name[6:]: value for module in (globals(), vars(endurance), vars(faults)) for name, value in list(module.items())
     if name.startswith("check_")}
 
 

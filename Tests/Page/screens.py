@@ -19,7 +19,7 @@ import tempfile
 import urllib.request
 
 from browser import Browser, Failure
-from page import CONTRASTS, LOADED, OVERLAPS, ROWS
+from probes import CONTRASTS, LOADED, OVERLAPS, ROWS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 LIMIT = float(os.environ.get("BEACONSCAN_PATIENCE", 300))
