@@ -7,7 +7,7 @@ internal import RealModule
 /// Analysis*, 3rd ed., 2013, section 14.8). The prior exponent is 2.3 ± 0.5. Places deviate by 3 dB
 /// a priori; the data update this. Errors are half widths of 95 % intervals.
 package struct CalibrationFit: Sendable {
-  /// A distance in meters, and the level there.
+  /// A distance in meters and its level.
   package typealias Place = (distance: Double, level: PlaceSurvey.Level)
 
   package struct Estimate: Sendable, Equatable {

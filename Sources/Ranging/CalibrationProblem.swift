@@ -10,7 +10,7 @@ package enum CalibrationProblem: Error, Sendable, Equatable, CustomStringConvert
   case sidesAlike(Double)
   case edgeIsNoEdge(edge: Double, inside: Double, outside: Double)
 
-  /// One sentence: the measurement, its limits, and what to do.
+  /// One sentence with the measurement, its limits, and the solution.
   package var description: String {
     switch self {
     case .tooFewPackets(let count):

@@ -1,10 +1,10 @@
-/// A state that changes only on enough evidence: the dB by which the signal lies beyond a limit,
+/// A state that changes only on sufficient evidence: the dB by which the signal exceeds a limit,
 /// summed over time, as in Page's cumulative sum (Biometrika 41, 1954).
 struct CumulativeSum<State: BitwiseCopyable & Sendable & Hashable>: BitwiseCopyable, Sendable,
   Hashable
 {
   private(set) var state: State
-  /// The state that the excess speaks for.
+  /// The state that the excess supports.
   private var wanted: State
   /// The excess, in dB · s, and the time of its last update, in nanoseconds.
   private var excess: Float = 0

@@ -1,14 +1,14 @@
 internal import RealModule
 
-/// What is known of a distance besides the mean signal: its errors, each as one standard deviation,
-/// and the distances to expect.
+/// The errors of a distance besides that of the mean signal, each as one standard deviation, and the
+/// distances to expect.
 ///
 /// The errors are independent, and their squares add up, in dB.
 public struct ErrorBudget: Sendable, Hashable, Codable {
   /// Shadowing: the effect of walls, bodies and reflections on the mean at one place, in dB.
   ///
-  /// Rappaport (section 4.9.2) gives 3–14 dB for the log-normal shadowing of buildings. With 5 dB,
-  /// 95 % intervals covered 92–100 % on calibrated recordings before there was a prior.
+  /// Rappaport (section 4.9.2) gives 3–14 dB for the log-normal shadowing of buildings. With 5 dB
+  /// and without a prior, 95 % intervals covered 92–100 % on calibrated recordings.
   public var shadowing: Double
   /// The error of an unknown adapter offset and of the advertised power together, in dB.
   public var adapter: Double
@@ -23,7 +23,7 @@ public struct ErrorBudget: Sendable, Hashable, Codable {
   /// indoor recordings.
   public var typicalDistance: Double
   /// The factor of one standard deviation of these distances: with 4, two of three lie from 0.75 to
-  /// 12 m. A factor of 1 or less, or infinity, stands for no expectation.
+  /// 12 m. A factor of 1 or less, or infinity, means no expectation.
   public var distanceFactor: Double
 
   /// The variance that represents no knowledge at all, in dB².

@@ -26,12 +26,12 @@ public struct IdentityFinding: Sendable, Hashable, Codable, CustomStringConverti
 
   /// The beacon.
   public var beacon: BeaconIdentity
-  /// The time at which the evidence was enough.
+  /// The time at which the evidence sufficed.
   public var time: MonotonicTime
   /// The problem.
   public var problem: Problem
 
-  /// One sentence for people: the problem, its evidence, and how to solve it.
+  /// One sentence for people with the problem, its evidence, and the solution.
   public var description: String {
     func level(_ rssi: Double) -> String { "\(Int(rssi.rounded())) dBm" }
     let name = "\(beacon.uuid):\(beacon.major):\(beacon.minor)"

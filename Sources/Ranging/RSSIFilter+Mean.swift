@@ -17,9 +17,9 @@ extension RSSIFilter {
   /// Returns the level that the distance alone explains, in dBm, and its variance in dB² at a time
   /// in nanoseconds: with shadowing, and with the motion since the last packet.
   ///
-  /// Of a beacon that moves, the model overrates the variance by a constant share: fading over the
-  /// way averages out which it counts as shadowing. The share is that by which the intervals of
-  /// simulated walks were too wide.
+  /// For a moving beacon, the model overestimates the variance by a constant share, because fading
+  /// that it counts as shadowing averages out along the path. The share is the excess width of the
+  /// intervals of simulated walks.
   package func distanceLevel(at time: Int64, law: SignalLaw) -> (mean: Float, variance: Float) {
     let unmeasured = min(Self.seconds(from: latest, to: time), 5)
     let moved =

@@ -8,7 +8,7 @@ extension RSSIFilter {
   /// The time in which each motion changes the shadowing, in seconds.
   @inlinable static var shadowSeconds: SIMD4<Float> { SIMD4(1e9, 8, 5, 12) }
 
-  /// The share of the level's variance by which each motion is overrated.
+  /// The share of the level's variance by which each motion is overestimated.
   @inlinable static var overratedShares: SIMD4<Float> { SIMD4(0, 0.2, 0.4, 0.4) }
 
   /// The share of each motion among beacons whose motion has just changed.
@@ -17,8 +17,8 @@ extension RSSIFilter {
   /// The rate of changes to each motion, per second, in the first second after a measurement.
   @inlinable static var changeRates: SIMD4<Float> { 0.0018 * shares }
 
-  /// The rate of jumps after that second; there are no other changes then. A beacon that moves in
-  /// part of a long gap seems to have jumped.
+  /// The rate of jumps after that second, without other changes. A beacon that moves in part of a
+  /// long gap appears to have jumped.
   @inlinable static var lateJumpRate: Float { 0.0015 }
 
   /// The degrees of freedom of the measurements' distribution.

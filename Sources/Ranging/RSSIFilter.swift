@@ -1,9 +1,9 @@
-/// The smoothed signal strength of one beacon, and the part of it that its distance explains: an
-/// interacting multiple model filter.
+/// An interacting multiple model filter of the signal strength of one beacon. It separates the part
+/// that depends on the distance.
 ///
 /// - **State.** The signal is the sum of the level that the distance alone would give, of
 ///   shadowing, which changes only as the beacon moves, and of noise. Both parts are followed with
-///   their covariance, because only a beacon that moves shows which is which.
+///   their covariance, because only the signal of a moving beacon distinguishes them.
 /// - **Measurements** are means of the packets of ``measurementSeconds`` each, so most packets cost
 ///   one addition. A beacon that sends less often is measured with each packet.
 /// - **Motions.** Four Kalman filters follow a beacon that is still, strolls, walks, or jumps. The
@@ -11,8 +11,8 @@
 ///   probability of a change (H. A. P. Blom and Y. Bar-Shalom, "The interacting multiple model
 ///   algorithm for systems with Markovian switching coefficients", IEEE Transactions on Automatic
 ///   Control 33, 1988).
-/// - **Path loss.** Who moves in a given time changes the level more the nearer they are;
-///   ``SignalLaw`` states by how much.
+/// - **Path loss.** A movement changes the level more at shorter distances; ``SignalLaw`` has the
+///   amount.
 /// - **Outliers.** Measurements have Student's t distribution, so one dip counts for little and two
 ///   that agree count for much.
 /// - **Noise** is learned for each beacon, because fading is not white; see ``Noise``.

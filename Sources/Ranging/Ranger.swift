@@ -4,7 +4,7 @@ public import Scanning
 /// The distances of beacons: a state machine that receives sightings and the times of reports.
 ///
 /// Memory is bounded by ``Configuration/maximumBeacons``. A beacon that leaves the list is kept for
-/// an hour, so its filter keeps what it learned if the beacon returns.
+/// an hour, so that its filter keeps its interval and noise if the beacon returns.
 public struct Ranger: Sendable {
   /// The settings of a ranger.
   public struct Configuration: Sendable {
@@ -49,7 +49,8 @@ public struct Ranger: Sendable {
   }
 
   /// The time without a signal, in seconds or, if longer, in intervals, up to which a beacon counts
-  /// as here, and after which it leaves the list; then the time after which it is forgotten.
+  /// as present, and after which it is removed from the list; then the time after which its state is
+  /// discarded.
   static let (recentSeconds, recentIntervals) = (5.0, 3.0)
   static let (keptSeconds, keptIntervals) = (10.0, 6.0)
   static let forgottenSeconds = 3600.0
@@ -152,7 +153,7 @@ public struct Ranger: Sendable {
       .map { beacons[$0] }
   }
 
-  /// Reports one beacon, or `nil` if it is not in the list, and starts its next report.
+  /// Returns the report of one beacon, or `nil` if it is not in the list, and starts its next one.
   private static func report(
     _ entry: inout BeaconTable<State>.Entry, at time: MonotonicTime, _ configuration: Configuration
   ) -> RangedBeacon? {
@@ -213,7 +214,7 @@ public struct Ranger: Sendable {
       beacon: beacon.beacon, time: time, problem: .measuredPower(beacon.measuredPower, rssi: rssi))
   }
 
-  /// Returns how long a beacon counts as here after a measured signal, in seconds.
+  /// Returns the time, in seconds, for which a beacon counts as present after a measured signal.
   static func recent(_ filter: RSSIFilter) -> Double {
     limit(recentSeconds, recentIntervals, filter)
   }

@@ -3,10 +3,10 @@ package import Scanning
 
 /// The sides of beacons: a state machine that receives the sightings of two adapters.
 ///
-/// The side follows from the difference of the two links' smoothed levels. A side is named when the
-/// difference exceeds 3 dB and its own standard error, and given up when it falls below half of
-/// that, both by 2 dB · s (``CumulativeSum``). At first the side is unknown until the standard
-/// error is below 1.5 dB or a side is named. The caller subtracts the adapters' offsets.
+/// The side follows from the difference of the two links' smoothed levels. A side is reported when
+/// the difference exceeds 3 dB and its own standard error, until it falls below half of that, both
+/// by 2 dB · s (``CumulativeSum``). At first the side is unknown until the standard error is below
+/// 1.5 dB or a side is reported. The caller subtracts the adapters' offsets.
 ///
 /// A beacon whose signal one adapter has not measured lately has no side, with one exception: the
 /// other adapter has received it ten times since, and the silent adapter still receives other
@@ -14,13 +14,13 @@ package import Scanning
 ///
 /// Memory is bounded by the number of beacons, about 300 bytes each.
 package struct SideFinder: Sendable {
-  /// The least difference that names a side, in dB.
+  /// The least difference for a side, in dB.
   fileprivate static let edge: Float = 3
   /// The excess over the limit that changes the side, in dB · s.
   fileprivate static let excess: Float = 2
   /// The least number of measurements of each link that a side needs.
   fileprivate static let fewestMeasurements: UInt32 = 3
-  /// The number of packets received by one adapter alone that name a side.
+  /// The number of packets received by only one adapter that suffices for a side.
   fileprivate static let alonePackets: UInt8 = 10
 
   /// The links of one beacon to both adapters, the left one first.
@@ -108,7 +108,7 @@ extension SideFinder.Links {
     let next: Side = abs(difference) <= edge ? .between : difference > 0 ? .left : .right
     // At first the difference is too uncertain.
     if side.state == nil, next == .between, deviation > SideFinder.edge / 2 { return }
-    // The side that the difference speaks for, and its excess over the limit of the current side.
+    // The side that the difference supports, and its excess over the limit of the current side.
     let (towards, beyond): (Side, Float) =
       switch side.state {
       case .left: difference < edge / 2 ? (.between, edge / 2 - difference) : (.left, 0)

@@ -4,8 +4,8 @@ internal import RealModule
 /// distance where the beacon is, and how much of it is shadowing.
 ///
 /// At a distance d, a random walk of v m/√s changes the level by 10 n / ln 10 · v / d dB/√s.
-/// Walkers keep their direction, which counts the more the longer a change takes, and what is far
-/// changes slowly: so √(3 m · d) stands for d. A distance below 1 m counts as 1 m.
+/// Walkers keep their direction, and changes at long distances are slow, so √(3 m · d) replaces d.
+/// A distance below 1 m counts as 1 m.
 package struct SignalLaw: BitwiseCopyable, Sendable, Hashable {
   /// The base-2 logarithm of the squared change of a walk of 1 m/√s, in dB² per second: its value
   /// at 0 dBm, its change with each dB, and its value at 1 m.
@@ -18,7 +18,7 @@ package struct SignalLaw: BitwiseCopyable, Sendable, Hashable {
   private static let (power, reference) = (0.5, 3.0)
 
   /// The log-distance law with a level at 1 m in dBm and an exponent, and one standard deviation of
-  /// shadowing in dB. Walks are as many times faster than usual.
+  /// shadowing in dB. The walking speed is a multiple of the usual one.
   package init(
     levelAtOneMeter: Double, exponent: Double, shadowing: Double, walkingSpeed: Double = 1
   ) {
@@ -33,15 +33,15 @@ package struct SignalLaw: BitwiseCopyable, Sendable, Hashable {
     shadowVariance = Float(min(max(variance, 0.01), ErrorBudget.unknownVariance))
   }
 
-  /// The law of a beacon of which nothing is known.
+  /// The law of an unknown beacon.
   package static let standard = SignalLaw(
     levelAtOneMeter: MeasuredPower.fallback, exponent: PathLossModel.defaultExponent,
     shadowing: ErrorBudget().shadowing)
 
-  /// Returns the squared change of the level by a walk of 1 m/√s, in dB² per second, where the
-  /// level is so many dBm. It is within 6 %: the exponent of a floating-point number with the bits
-  /// of its fraction is a power of 2 that is interpolated (N. Schraudolph, "A fast, compact
-  /// approximation of the exponential function", Neural Computation 11, 1999).
+  /// Returns the squared change of the level by a walk of 1 m/√s, in dB² per second, at a
+  /// level in dBm. Its error is at most 6 %: the bits of a floating-point number interpolate a power
+  /// of 2 (N. Schraudolph, "A fast, compact approximation of the exponential function", Neural
+  /// Computation 11, 1999).
   @inlinable
   @inline(__always)
   func scale(at level: Float) -> Float {
