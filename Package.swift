@@ -2,8 +2,7 @@
 import Glibc
 import PackageDescription
 
-// Most relocations as bits of a map, which the C library applies from 2.36 on, the version that
-// also brought arc4random.
+// Packed relocations, which the C library applies since 2.36, the version that also has arc4random.
 let packedRelocations =
   dlsym(nil, "arc4random") == nil ? [] : ["-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"]
 
@@ -21,7 +20,7 @@ let package = Package(
     .library(name: "ServiceCore", targets: ["ServiceCore"]),
     .library(name: "CoreLocation", targets: ["CoreLocation"]),
     .library(name: "LiveScanning", targets: ["LiveScanning"]),
-    // libbeaconscan.so: Tests/Checks/embedding.sh names it so.
+    // Tests/Checks/embedding.sh names it libbeaconscan.so.
     .library(name: "beaconscan-c", type: .dynamic, targets: ["EmbeddingC"]),
   ],
   traits: [
@@ -57,7 +56,7 @@ let package = Package(
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
     .target(name: "Clocks"),
-    // What every source of inputs has: radios, daemons, recordings.
+    // The contract of all sources of input: radios, daemons, recordings.
     .target(name: "Sources", dependencies: ["Clocks"]),
 
     // Layer 1
@@ -120,7 +119,7 @@ let package = Package(
     .target(name: "BeaconTesting", dependencies: ["Advertising", "Scanning"]),
 
     // Layer 4
-    // What is printed, described once.
+    // The output records, each described once.
     .target(
       name: "Records",
       dependencies: ["Advertising", "Positioning", "Ranging", "Regions", "Scanning"]
@@ -181,7 +180,7 @@ let package = Package(
         "Regions", "Scanning", "ServiceCore", .product(name: "Logging", package: "swift-log"),
       ]),
 
-    // What every front end of the core needs: the command, the C library.
+    // The common parts of the front ends: the command, the C library.
     .target(
       name: "Frontends",
       dependencies: [
@@ -233,9 +232,8 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],
-      // No library is loaded that could use the symbols of the command, functions of the same code are there only once,
-      // and no C++ exception needs an index of the unwind tables, which debuggers read without it.
-      // docs/architecture.md has what each saves.
+      // Loaded libraries do not use the command's symbols, identical functions are folded, and neither C++ exceptions
+      // nor debuggers need an index of the unwind tables. docs/architecture.md states the saving of each.
       linkerSettings: [
         .unsafeFlags(
           [
@@ -512,7 +510,7 @@ for target in package.targets where target.type != .system {
   ]
 }
 
-// What few reports pass through is compiled for size.
+// Modules through which few reports pass are compiled for size.
 let small: Set = [
   "BrokerLink", "Frontends", "KioskService", "Simulation", "TOMLDocuments", "Webhooks",
   "beaconscan",
@@ -522,8 +520,7 @@ for target in package.targets where small.contains(target.name) {
 }
 
 // The scripts of this package set it for their builds. Tests spend most of their time in the arithmetic, the parsers and
-// the state machines, which take a fifth of it where they are optimized; all else is compiled as usual. An app that depends
-// on the package never has it.
+// the state machines, which are five times as fast if optimized; everything else is compiled as usual.
 if Context.environment["OPTIMIZED_TEST_BUILD"] != nil {
   let optimized: Set = [
     "Bytes", "Clocks", "Sources", "Advertising", "HCIPackets", "Scanning",
@@ -536,7 +533,7 @@ if Context.environment["OPTIMIZED_TEST_BUILD"] != nil {
   }
 }
 
-// Tests/Checks/without-hci.sh builds the tests that it runs, and no others.
+// Tests/Checks/without-hci.sh builds only the tests that it runs.
 if let names = Context.environment["BEACONSCAN_TESTS"]?.split(separator: " ") {
   package.targets.removeAll { target in
     let isForTests = target.type == .test || target.path?.hasPrefix("Tests/") == true

@@ -1,7 +1,7 @@
 internal import RealModule
 
-/// The errors of a distance besides that of the mean signal, each as one standard deviation, and the
-/// distances to expect.
+/// The errors of a distance besides that of the mean signal, each as one standard deviation, and
+/// the distances to expect.
 ///
 /// The errors are independent, and their squares add up, in dB.
 public struct ErrorBudget: Sendable, Hashable, Codable {

@@ -49,8 +49,8 @@ public struct Ranger: Sendable {
   }
 
   /// The time without a signal, in seconds or, if longer, in intervals, up to which a beacon counts
-  /// as present, and after which it is removed from the list; then the time after which its state is
-  /// discarded.
+  /// as present, and after which it is removed from the list; then the time after which its state
+  /// is discarded.
   static let (recentSeconds, recentIntervals) = (5.0, 3.0)
   static let (keptSeconds, keptIntervals) = (10.0, 6.0)
   static let forgottenSeconds = 3600.0
