@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints, as the table of docs/ranging.md, how far range's distances are from the truth in captures/.
+"""Compares the distances of `beaconscan range` with the truth in captures/, and prints the table of docs/ranging.md.
 
 usage: Benchmarks/Studies/accuracy.py [BEACONSCAN]
 The command is .build/release/beaconscan unless named.

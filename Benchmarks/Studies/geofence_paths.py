@@ -1,4 +1,4 @@
-"""Paths by seed whose truth is known, and the fixes of a receiver: the scenarios of geofences.py."""
+"""The scenarios of geofences.py: random true paths, and the fixes of a receiver on them."""
 
 import dataclasses
 import math

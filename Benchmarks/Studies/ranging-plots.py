@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Draws docs/images/ranging-*.svg from what the Swift filter and the command print.
+"""Draws docs/images/ranging-*.svg from the output of the Swift filter and the command.
 
     BEACONSCAN_TRACES=1 swift build -c release --product ranging-trace
     swift build --product beaconscan
     python3 Benchmarks/Studies/ranging-plots.py
 
-Run it from the project's root; other programs may be named as arguments, in that order, and then the folder that
-walks.py calls HALL, without which that drawing stays as it is. The same source gives the same drawings.
+Run it from the project's root. Arguments may name other programs, in that order, and then the folder HALL of walks.py,
+without which its drawing is not updated. The same source gives the same drawings.
 """
 
 import csv

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Draws docs/images/regions-*.svg and prints the numbers of docs/regions.md, from what the Swift
-silence learner itself prints.
+"""Draws docs/images/regions-*.svg and prints the numbers of docs/regions.md, from the output of the
+Swift gap learner.
 
     BEACONSCAN_TRACES=1 swift build -c release --product regions-trace
     python3 -m pip install matplotlib

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Ranges recorded walks whose truth is known, and prints the table of docs/ranging.md.
+"""Ranges recorded walks with known truth, and prints the table of docs/ranging.md.
 
 usage: Benchmarks/Studies/walks.py [BEACONSCAN [HALL]]
 

@@ -1,8 +1,8 @@
 #!/bin/bash
-# Builds the library for C and the command, installs the library into a new folder, and checks it: its symbols and
-# what it needs, the header in C11 and C++17, the examples of docs/embedding.md against `beaconscan monitor` and
-# `range` on the same recording, wrong options, that a stopped scanner leaves nothing, and memory with valgrind, which may
-# be missing.
+# Builds the library for C and the command, installs the library into a new folder, and checks its symbols and
+# dependencies, the header in C11 and C++17, the examples of docs/embedding.md against `beaconscan monitor` and `range`
+# on the same recording, wrong options, the release of resources by a stopped scanner, and, if valgrind is installed,
+# memory.
 #
 #   Tests/Checks/embedding.sh
 set -euo pipefail

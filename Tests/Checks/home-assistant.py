@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that a real Home Assistant discovers what `beaconscan serve --mqtt` publishes, and follows it.
+"""Checks that a real Home Assistant discovers the devices of `beaconscan serve --mqtt` and follows their states.
 
   Tests/Checks/home-assistant.py .build/release/beaconscan HASS     HASS is the program `hass` of an environment with
                                                               homeassistant==2024.3.3 'josepy<2' paho-mqtt==1.6.1

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Runs the programs of docs/integrations.md as they stand there: in Python, Node, a browser and a shell.
+"""Runs the programs of docs/integrations.md, in Python, Node, a browser and a shell.
 
     Tests/Checks/integrations.py COMMAND
 
-Each must show the greeting when the visitor of captures/visitor.btsnoop comes, and the slides when they leave, and each
-has at most as many lines as LINES says. For those that start the command, the recording is replayed at forty times its
-speed, by a `beaconscan` that adds it to the arguments of the programs' own. Those that ask the service run all at once:
-it is killed while the visitor is there, and started again. The browser is Chromium without a window; where there is none,
-it is not tested.
+Each must show the greeting when the visitor of captures/visitor.btsnoop comes, and the slides when they leave, and has at
+most the number of lines in LINES. For those that start the command, a wrapper `beaconscan` adds the recording at forty
+times its speed to their arguments. The clients of the service run at the same time; the service is killed and restarted
+while the visitor is present. The browser is headless Chromium; without it, the pages are not tested.
 """
 
 import http.server

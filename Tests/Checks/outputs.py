@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Checks what beaconscan prints: JSON by docs/json.schema.json, and the examples in the documents.
+"""Checks the outputs of beaconscan: JSON by docs/json.schema.json, and the examples in the documents.
 
-Every subcommand runs over every recording in captures/. What they print at a radio stands in
-Tests/Outputs, where tests see to it that it is what they print. Each line must be valid; each type of line
-and each key must occur, so that nothing stands in the schema that the command does not print, and
-must be named in docs/json.md. The examples of JSON there must be among the lines that were printed.
+Every subcommand runs over every recording in captures/. Tests/Outputs has the outputs of live runs, which tests compare.
+Each line must be valid. Each type and key of the schema must occur, and be named in docs/json.md, whose examples must be
+among the printed lines.
 
-Blocks marked as ```console in the documents are run as they are written, line by line after "$ ", and must print
-what follows; with --write, what they print is put there.
+The commands in ```console blocks of the documents, the lines after "$ ", must print the lines that follow; --write
+updates these.
 """
 
 import gzip

@@ -1,13 +1,13 @@
 #!/bin/sh
-# Runs every subcommand over every recording and checks each line of JSON by docs/json.schema.json;
-# the file must be what the command prints as its schema. Then runs the examples in the documents and
-# compares what they print, and the picture in README.md.
+# Runs every subcommand over every recording and checks each line of JSON by docs/json.schema.json, which must be the
+# schema that the command prints. Then compares the outputs of the examples in the documents, and the picture in
+# README.md.
 #
 #   Tests/Checks/outputs.sh            check
-#   Tests/Checks/outputs.sh --write    check JSON, and write the schema, what the examples print into
-#                                      the documents, and the picture
+#   Tests/Checks/outputs.sh --write    check JSON; write the schema, the outputs in the documents, and
+#                                      the picture
 #
-# The first time, Python's jsonschema is fetched into .build/python.
+# The first run fetches Python's jsonschema into .build/python.
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
 cd "$root"

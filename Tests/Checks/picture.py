@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Draws docs/images/range.svg, the moving picture at the top of README.md: what `beaconscan range` shows on a terminal.
+"""Draws docs/images/range.svg, the animation at the top of README.md: `beaconscan range` on a terminal.
 
-    Tests/Checks/picture.py COMMAND            checks that the picture is what the command shows
+    Tests/Checks/picture.py COMMAND            checks that the picture is up to date
     Tests/Checks/picture.py COMMAND --write    draws it
 
-The command runs on a terminal of its own and replays captures/visitor.btsnoop. The picture has what the terminal shows at
-every third second of the recording, so the same command gives the same picture.
+The command replays captures/visitor.btsnoop on a pseudo-terminal. The picture has the terminal's contents at every third
+second of the recording, so the same command gives the same picture.
 """
 
 import fcntl

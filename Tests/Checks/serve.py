@@ -5,8 +5,8 @@
   Tests/Checks/serve.py .build/release/beaconscan NAME …     some of them
   BEACONSCAN_LONG=1 Tests/Checks/serve.py …                  SIGKILL 200 times, 500 moments of each fault, 200 streams for ten minutes, a simulated week
 
-It needs Python alone; `schemathesis` runs where that package is installed (Scripts/setup.sh does not install it;
-.ci/run makes an environment for it), and is an error where BEACONSCAN_SCHEMATHESIS names no program.
+It needs only Python. The check `description` also needs the package schemathesis, whose program BEACONSCAN_SCHEMATHESIS
+names; .ci/run installs it.
 
 The checks of the interface are here; long ones are in Tests/Service/endurance.py, faults of the machine in
 Tests/Service/faults.py, and the handle of the service in Tests/Service/service.py.

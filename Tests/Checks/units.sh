@@ -1,13 +1,13 @@
 #!/bin/sh
-# Checks the units of systemd in Packaging: that systemd understands all of them, that both services have the same
-# restrictions but for the network, and that they are exposed as docs/installation.md gives it. Without systemd-analyze
-# it reports so and checks nothing.
+# Checks the systemd units in Packaging: that systemd accepts them, that both services have the same restrictions except
+# for the network, and that docs/installation.md states their exposure. Without systemd-analyze it checks nothing, and
+# reports this.
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
 cd "$root"
 
 if ! command -v systemd-analyze >/dev/null 2>&1; then
-  echo 'units: not checked; there is no systemd-analyze here (apt-get install systemd)'
+  echo 'units: not checked; systemd-analyze is missing (apt-get install systemd)'
   exit 0
 fi
 
@@ -31,7 +31,7 @@ for unit in beaconscan.service beaconscan-serve.service beaconscan-serve.socket;
   fi
 done
 
-# Their user is made, with a group of its own.
+# Their user is created, with its own group.
 mkdir -p "$copy/root/etc"
 systemd-sysusers --root="$copy/root" - <Packaging/beaconscan.sysusers >/dev/null 2>&1 || true
 if ! grep -q '^beaconscan:.*:/nonexistent:/usr/sbin/nologin$' "$copy/root/etc/passwd" ||
@@ -40,12 +40,12 @@ if ! grep -q '^beaconscan:.*:/nonexistent:/usr/sbin/nologin$' "$copy/root/etc/pa
   exit 1
 fi
 
-# restrictions UNIT: what it forbids, but for the network.
+# restrictions UNIT: its restrictions, except for the network.
 restrictions() {
   sed -n '/^# The only capability/,/^\[Install\]/{/^#/d;/^RestrictAddressFamilies=/d;/^IPAddress/d;p}' "Packaging/$1"
 }
 if [ "$(restrictions beaconscan.service)" != "$(restrictions beaconscan-serve.service)" ]; then
-  echo 'units: beaconscan.service and beaconscan-serve.service forbid different things' >&2
+  echo 'units: beaconscan.service and beaconscan-serve.service have different restrictions' >&2
   exit 1
 fi
 
@@ -73,9 +73,9 @@ serve=$(verdict Packaging/beaconscan-serve.service)
 lan=$(verdict "$copy/lan.service")
 for figure in "$exposure" "$admin" "$network" "$serve" "$lan"; do
   if [ -z "$figure" ] || ! grep -qF "**$figure**" docs/installation.md; then
-    echo "units: a unit's exposure is '$figure', which docs/installation.md does not say" >&2
+    echo "units: a unit's exposure is '$figure', which docs/installation.md does not state" >&2
     exit 1
   fi
 done
-echo "units: systemd takes the units; beaconscan's exposure is $exposure, with CAP_NET_ADMIN $admin, with the network" \
+echo "units: systemd accepts the units; beaconscan's exposure is $exposure, with CAP_NET_ADMIN $admin, with the network" \
   "$network; that of beaconscan-serve is $serve, with other machines $lan"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds the package without its trait RawHCI, checks that nothing refers to libbluetooth, and runs the tests of the
-# targets in which the trait makes a difference. It builds where other builds do, so that what the trait does not change
-# is not compiled again; the next build with the trait compiles the rest again.
+# targets that depend on the trait. It builds in the usual directory, so that only modules that depend on the trait are
+# compiled again, now and in the next build with the trait.
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
 cd "$root"
@@ -12,10 +12,10 @@ fail() { printf 'without-hci: %s\n' "$*" >&2; exit 1; }
 
 debug=.build/debug
 export BEACONSCAN_TESTS='BlueZTests CommandTests HCISocketsTests LiveScanningTests TestDaemons TestSupport'
-# The compiler leaves a module of each header that was imported: those of other builds are removed first.
+# The compiler stores a module of each imported header: those of other builds are removed first.
 modules() { find "$debug/ModuleCache" -name "$1-*.pcm"; }
 if [ -d "$debug/ModuleCache" ]; then find "$debug/ModuleCache" -name 'C*-*.pcm' -delete; fi
-# What stands in the tests' place afterwards has few of them, and the command has no sockets.
+# Afterwards the test program has few tests, and the command has no sockets: both are removed.
 state=$(mktemp -d)
 trap 'rm -rf "$state" "$debug/beaconscan" "$debug/beaconscanPackageTests.xctest"' EXIT
 swift build --build-tests --disable-xctest --traits Command
@@ -36,5 +36,5 @@ XDG_STATE_HOME=$state "$debug/beaconscanPackageTests.xctest" --testing-library s
   cat "$state/log" >&2
   fail 'tests failed'
 }
-# No tests are no success.
+# At least one test must have run.
 grep 'Test run with [1-9][0-9]* tests\{0,1\} .*passed' "$state/log" || fail 'no tests were run'

@@ -1,4 +1,4 @@
-"""Drives Chromium without a window by its DevTools protocol over two pipes, with Python's standard library alone."""
+"""Drives headless Chromium by its DevTools protocol over two pipes, with Python's standard library alone."""
 
 import base64
 import json

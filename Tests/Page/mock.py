@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Stands in for `beaconscan serve`: serves the page and its HTTP interface with made-up beacons.
+"""A mock of `beaconscan serve`: serves the page and its HTTP interface with simulated beacons.
 
     mock.py [--port 8732] [--beacons 12] [--hostile] [--state FILE] [--visits SECONDS]
     mock.py --port 8732 --ask visitor=near
 
-With `--state` the history survives, as it does in the service. `--visits` has the visitor come and leave by themselves.
-`--ask` changes a mock that runs: visitor=near|away, beacons=NUMBER, hostile=yes|no, reception=lost|well, regions=none|some,
+With `--state` the history survives, as in the service. With `--visits` the visitor comes and leaves periodically.
+`--ask` changes a running mock: visitor=near|away, beacons=NUMBER, hostile=yes|no, reception=lost|well, regions=none|some,
 only=yes|no (no beacon but the visitor), location=yes|no (a walk among circles), walk=yes|no, circle=enter|exit,
 visit=begins|ends, source=fault|well.
-Nothing but this file and with_mock.py knows of `--ask`: the real service has no such thing.
+Only this file and with_mock.py use `--ask`, which the real service does not have.
 """
 
 import argparse

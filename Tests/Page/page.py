@@ -3,8 +3,8 @@
 
     page.py URL [--region NAME] [--elsewhere PORT] [--do ACTION=COMMAND]... [--screens FOLDER] [--only CHECK]... [--limit SECONDS]
 
-A check that needs something to happen runs the shell command that --do gives for it; without one it waits for the server's
-own visits (enter and leave) or is left out, and the last line says so. The actions:
+A check that needs an action runs its shell command from --do. Without one, it waits for the server's own visits (enter and
+leave) or is skipped, which the last line reports. The actions:
 
     enter, leave     the visitor of --region comes, goes           lose, resume   reception is lost, comes back
     stop, start      the service is killed, is started again       crowd, calm    200 beacons and more; as before
@@ -13,7 +13,7 @@ own visits (enter and leave) or is left out, and the last line says so. The acti
                      circles; it has none                          blind, sight   the source of fixes has a fault; it receives
     arrive, depart   a visit begins, ends                          cross, return  the first circle is left, is entered again
 
-With --elsewhere PORT, a page that this program delivers from http://localhost:PORT uses the server, which must allow it.
+With --elsewhere PORT, a page from http://localhost:PORT, which this program serves, uses the server; the server must allow it.
 
 Each check waits for conditions, at most --limit seconds. The status is 1 if one fails.
 """

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Draws the pictures of the service's page in docs/images, and checks what can be seen in each.
+"""Draws the pictures of the service's page in docs/images, and checks their contents.
 
     Tests/Page/screens.py COMMAND [FOLDER]
 
 `beaconscan serve` replays the scenario of Tests/Page/scene.json, with the names and regions of Tests/Page/scene.toml, and
-a browser opens its page when the scenario is at its end: the pictures show the same whenever they are drawn. pngquant
-makes them small where it is installed.
+a browser opens its page at the end of the scenario, so that the pictures are always the same. pngquant, if installed,
+reduces their size.
 """
 
 import json

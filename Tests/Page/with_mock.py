@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs page.py's checks with the mock server in the service's place.
+"""Runs page.py's checks with the mock server instead of the service.
 
     with_mock.py [options of page.py]
     with_mock.py --mutations [CHECK]...      breaks the page in several ways, and expects the check for each to fail

@@ -1,5 +1,5 @@
 """The handle of a running `beaconscan serve`, for the checks of Tests/Checks/serve.py: the process, its event streams, and
-recordings to replay. It needs Python alone."""
+recordings to replay. It needs only Python."""
 
 import http.client
 import json
