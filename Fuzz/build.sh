@@ -2,13 +2,13 @@
 # Sourced by run.sh and replay.sh, from the project's root: builds the library and the entries with
 # libFuzzer's coverage and AddressSanitizer.
 #
-# The package manager builds the library's modules, because it knows their settings and what they
-# depend on; the compiler then links them with an entry, because libFuzzer brings its own `main`.
+# The package manager builds the library's modules with their settings and dependencies; the compiler then links them
+# with an entry, because libFuzzer has its own `main`.
 
-# The runtime's own backtraces only get in the way of libFuzzer's.
+# The runtime's backtraces would interfere with libFuzzer's.
 export SWIFT_BACKTRACE=enable=no
 
-# Arithmetic is checked in every build; this one checks assertions, too.
+# Every build checks arithmetic; this one also checks assertions.
 fuzz_flags=(-sanitize=fuzzer,address)
 library_flags=("${fuzz_flags[@]}" -g -assert-config Debug)
 
@@ -17,9 +17,9 @@ for file in Fuzz/entries/*.swift; do
   all_entries+=("$(basename "$file" .swift)")
 done
 
-# Whether lost memory is looked for in an entry. Swift keeps the tag of an indirect enumeration in spare bits
-# of its pointer, which LeakSanitizer then does not recognize: the descriptions of records, which scenarios
-# write their truth by and the checks of tracks their lines, live as long as the process and would be reported.
+# Whether an entry is checked for leaks. Swift stores the tag of an indirect enumeration in spare bits of its pointer,
+# which LeakSanitizer does not recognize: the permanent descriptions of records, which scenarios and tracks use, would be
+# reported.
 detects_leaks() {
   case $1 in
     scenario | nmea | gpx | gpsd-json) echo 0 ;;
@@ -36,12 +36,12 @@ build_entries() {
       >Fuzz/out/build.log 2>&1 || { cat Fuzz/out/build.log >&2; return 1; }
   done
 
-  # The objects of the sources that there are now: an old build's may lie beside them.
+  # Only objects of existing sources: an old build may have left others.
   local module source
   for module in Bytes Clocks Sources Advertising HCIPackets Scanning Ranging Regions Records \
     CaptureFiles Simulation DBusMessages TOMLDocuments Positioning LocationSources; do
     while IFS= read -r source; do
-      # Folders of sources do not show in the build.
+      # The build does not have the folders of sources.
       objects+=("$build/release/$module.build/$(basename "$source").o")
     done < <(find "Sources/$module" -name '*.swift')
   done

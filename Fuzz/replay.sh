@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every input that is kept, the corpus and the findings, once. No new inputs are tried.
+# Runs every stored input, the corpus and the findings, once.
 #
 #   Fuzz/replay.sh [ENTRY…]
 set -euo pipefail

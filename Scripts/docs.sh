@@ -1,10 +1,10 @@
 #!/bin/sh
-# Builds the reference of every library target that has public declarations with DocC, warnings being
-# errors, to docs/html/<Target>; open one with a web server, for example
+# Builds the DocC reference of every library target with public declarations in docs/html/<Target>, with warnings as
+# errors; open one with a web server, for example
 #
 #   Scripts/docs.sh && python3 -m http.server --directory docs/html/Ranging
 #
-# Names of targets as arguments build those alone.
+# Arguments are the targets to build.
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 cd "$root"
@@ -12,7 +12,7 @@ cd "$root"
 export OPTIMIZED_TEST_BUILD=1
 
 if [ $# -eq 0 ]; then
-  # Modules of the package's own have nothing to document.
+  # Other modules have nothing to document.
   for target in Sources/*; do
     if grep -rqsE '^ *public (final |static )?(actor|class|enum|func|protocol|struct)' "$target"; then
       set -- "$@" "${target#Sources/}"
@@ -21,8 +21,8 @@ if [ $# -eq 0 ]; then
 fi
 [ $# -gt 0 ] || { echo 'docs: no target has public declarations' >&2; exit 1; }
 
-# The package manager reads the declarations and their comments out of the modules that are compiled for the command;
-# DocC's plugin would compile all of them again.
+# The package manager extracts the declarations and comments from the modules that are compiled for the command; DocC's
+# plugin would compile all of them again.
 swift package dump-symbol-graph --minimum-access-level public --emit-extension-block-symbols
 graphs=$(swift build --show-bin-path)/../symbolgraph
 place=$(mktemp -d)
@@ -44,7 +44,7 @@ for target in "$@"; do
   docc convert $catalog --additional-symbol-graph-dir "$place/$target" --warnings-as-errors \
     --fallback-display-name "$target" --fallback-bundle-identifier "$target" \
     --output-path "docs/html/$target" || failed="$failed $target"
-  # No page is no success.
+  # A page must exist.
   [ -s "docs/html/$target/data/documentation/$(echo "$target" | tr '[:upper:]' '[:lower:]').json" ] ||
     failed="$failed $target"
 done

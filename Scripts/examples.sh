@@ -1,16 +1,16 @@
 #!/bin/bash
-# Builds and runs the example in Examples and the Swift programs in the documents as their reader does: as they are
-# written, in an empty folder beside the clone. Each runs twice on a recording and must print the same both times,
-# and once where nothing can be received, which it must say in a sentence.
+# Builds and runs the example in Examples and the Swift programs in the documents as readers do: unchanged, in an empty
+# folder beside the clone. Each runs twice on a recording and must print the same both times, and once without
+# reception, which it must report in a sentence.
 set -euo pipefail
-# The examples have the characters of UTF-8.
+# The examples contain UTF-8.
 export LC_ALL=C.UTF-8
-# As its reader builds it.
+# Built as by a reader.
 unset OPTIMIZED_TEST_BUILD
 root=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 
-# The clone, as its reader has it, and room beside it. Both packages share one build of the libraries.
+# The clone, and a folder beside it. Both packages share one build of the libraries.
 build=$root/.build/examples
 outside=$(mktemp -d)
 trap 'rm -rf "$outside"' EXIT
@@ -18,7 +18,7 @@ mkdir -p "$build" "$outside/beaconscan"
 git ls-files -co --exclude-standard | tar -cT - | tar -xC "$outside/beaconscan"
 state=$outside/state
 mkdir "$state"
-# What an app keeps of its regions is not to stay, nor is what it kept before to count.
+# Apps neither keep their regions' states nor use earlier ones.
 export XDG_STATE_HOME="$state/kept"
 
 # block FILE NUMBER AFTER FENCE: the block of a document that is the first, second … after a line, by its fence.
@@ -31,7 +31,7 @@ block() {
     $0 ~ after { ready = 1 }' "$1"
 }
 
-# run NAME COMMAND…: runs a program twice, and compares what it prints with $state/NAME.expected.
+# run NAME COMMAND…: runs a program twice, and compares its output with $state/NAME.expected.
 run() {
   local name=$1 time
   shift
@@ -44,12 +44,12 @@ run() {
   echo "examples: $name prints what it should, twice"
 }
 
-# refuse NAME COMMAND…: a program that cannot receive prints a sentence that says so, and no backtrace, whether it goes
-# on waiting for the radio or ends.
+# refuse NAME COMMAND…: a program that cannot receive reports it in a sentence, without a backtrace, whether it waits for
+# the radio or ends.
 refuse() {
   local name=$1 process line
   shift
-  # No Bluetooth and no message bus, whatever the machine has.
+  # Without Bluetooth and a message bus, whatever the machine has.
   coproc env DBUS_SYSTEM_BUS_ADDRESS=unix:path=/nowhere SWIFT_BACKTRACE=enable=no \
     unshare --net --map-root-user "$@" 2>&1
   process=$COPROC_PID
@@ -73,7 +73,7 @@ refuse() {
 
 # The example.
 swift build --package-path "$outside/beaconscan/Examples/Kiosk" --scratch-path "$build/build"
-# An app fetches what the libraries need, and not what the command needs.
+# An app fetches only the libraries' packages, not the command's.
 packages=$(grep -c '"identity"' "$outside/beaconscan/Examples/Kiosk/Package.resolved")
 [ "$packages" -le 8 ] || { echo "examples: an app fetches $packages packages, and 8 are the limit" >&2; exit 1; }
 echo "examples: an app fetches $packages packages"

@@ -1,15 +1,15 @@
 #!/bin/bash
-# Runs the tests that need Bluetooth, in a guest with Linux's own Bluetooth and virtual beacons
+# Runs the tests that need Bluetooth in a virtual machine with Linux's Bluetooth and virtual beacons
 # (Tests/Guest/README.md). This machine needs neither Bluetooth nor KVM.
 #
 #   Scripts/guest-test.sh                    builds, boots, and runs all tests of GuestTests
-#   Scripts/guest-test.sh FaultTests         runs those whose name matches
+#   Scripts/guest-test.sh FaultTests         runs the matching tests
 #   Scripts/guest-test.sh --skip-build …     uses the last build
-#   Scripts/guest-test.sh --run 'COMMAND'    runs a line of shell in the guest instead
+#   Scripts/guest-test.sh --run 'COMMAND'    runs a shell command in the guest instead
 #   Scripts/guest-test.sh --set-up           only prepares the guest
 #
-# Its status is 0 only if tests ran and all passed. GUEST_ACCEL=tcg or kvm chooses how the guest is run;
-# GUEST_LONG=1 repeats what is repeated more often, such as 20 restarts of bluetoothd instead of 4.
+# Its status is 0 only if tests ran and all passed. GUEST_ACCEL=tcg or kvm chooses the accelerator;
+# GUEST_LONG=1 runs the long forms, such as 20 restarts of bluetoothd instead of 4.
 set -euo pipefail
 root=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
@@ -17,10 +17,10 @@ cd "$root"
 export OPTIMIZED_TEST_BUILD=1
 out=.build/guest/out
 
-# With two CPUs these tests, half of the time, run in a guest of their own.
+# With two CPUs these tests, half of the total time, run in a second guest.
 apart='BothBackendsTests|LosslessTests|HotplugTests|TrackTests|HarnessTests|ReceptionTests'
 
-# in_guest NAME ARGUMENT…: runs the tests that the arguments choose; their output is in $out/NAME, too.
+# in_guest NAME ARGUMENT…: runs the selected tests; their output is also in $out/NAME.
 in_guest() {
   local name=$1
   shift

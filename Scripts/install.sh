@@ -1,12 +1,12 @@
 #!/bin/sh
-# Installs the command that was built: with its man pages, completions, systemd units and their user, documents and
-# recordings; and the library for C, where it was built too (swift build -c release --static-swift-stdlib --product
+# Installs the built command, with its man pages, completions, systemd units and their user, documents and recordings;
+# and the library for C, if it was built (swift build -c release --static-swift-stdlib --product
 # beaconscan-c).
 #
 #   swift build -c release --static-swift-stdlib --product beaconscan && Scripts/manual.sh
 #   sudo Scripts/install.sh                             into /usr/local
 #   Scripts/install.sh --prefix /usr --root DIRECTORY   for /usr, into a tree, as Scripts/package.sh does
-#   sudo Scripts/install.sh --library                   the library for C alone
+#   sudo Scripts/install.sh --library                   only the library for C
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 prefix=/usr/local
@@ -28,10 +28,10 @@ while [ $# -gt 0 ]; do
 done
 cd "$root"
 
-# The library, its header and what pkg-config reports of it.
+# The library, its header and its pkg-config file.
 install_library() {
   version=$(sed -n 's/^package let release = "\(.*\)"$/\1/p' Sources/Frontends/Release.swift)
-  # Debian has the libraries of each architecture in a folder of their own.
+  # Debian has a folder for the libraries of each architecture.
   directory=$prefix/lib
   [ "$prefix" != /usr ] || directory=/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null || true)
   lib=$tree$directory
@@ -43,7 +43,7 @@ install_library() {
   sed -e "s|@PREFIX@|$prefix|" -e "s|@LIB@|$directory|" -e "s|@VERSION@|$version|" Packaging/beaconscan.pc.in \
     >"$lib/pkgconfig/beaconscan.pc"
   chmod 644 "$lib/pkgconfig/beaconscan.pc"
-  # The loader finds what is in its cache.
+  # The loader uses its cache.
   if [ -z "$tree" ] && [ "$(id -u)" = 0 ]; then ldconfig; fi
   echo "install: the library for C is in $lib"
 }
@@ -69,7 +69,7 @@ done
 share=$tree$prefix/share
 install -D -s -m 755 .build/release/beaconscan "$tree$prefix/bin/beaconscan"
 
-# zsh looks elsewhere for what a distribution's package brings.
+# zsh has another folder for a distribution's packages.
 zsh=site-functions
 [ "$prefix" != /usr ] || zsh=vendor-completions
 completions=.build/manual/completions
@@ -77,7 +77,7 @@ install -D -m 644 "$completions/beaconscan.bash" "$share/bash-completion/complet
 install -D -m 644 "$completions/_beaconscan" "$share/zsh/$zsh/_beaconscan"
 install -D -m 644 "$completions/beaconscan.fish" "$share/fish/vendor_completions.d/beaconscan.fish"
 
-# The recordings of the examples, and the documents; the man pages say where they are.
+# The recordings of the examples, and the documents; the man pages state their places.
 for file in captures/*.json captures/*.btsnoop captures/*.pcapng captures/*.gpx captures/INDEX.md; do
   install -D -m 644 "$file" "$share/beaconscan/$file"
 done
@@ -95,7 +95,7 @@ for page in .build/manual/man/*.1; do
   chmod 644 "$share/man/man1/$name.gz"
 done
 
-# systemd reads the administrator's folder and the distribution's.
+# systemd has an administrator's folder and a distribution's.
 units=/etc/systemd/system
 users=/etc/sysusers.d
 [ "$prefix" != /usr ] || { units=/usr/lib/systemd/system; users=/usr/lib/sysusers.d; }
@@ -105,7 +105,7 @@ for unit in beaconscan.service beaconscan-serve.service beaconscan-serve.socket;
   chmod 644 "$tree$units/$unit"
 done
 install -D -m 644 Packaging/beaconscan.sysusers "$tree$users/beaconscan.conf"
-# The package makes the user as it is installed.
+# The package creates the user when it is installed.
 if [ -z "$tree" ] && [ "$(id -u)" = 0 ] && command -v systemd-sysusers >/dev/null 2>&1; then
   systemd-sysusers "$users/beaconscan.conf"
 fi

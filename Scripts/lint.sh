@@ -1,11 +1,11 @@
 #!/bin/sh
-# Checks the format of all Swift code, strictly, the syntax of all scripts, and the length of the documents' lines;
-# --fix formats the code and wraps the documents in place.
+# Checks the format of Swift code, the syntax of scripts, and the length of lines in documents; --fix formats the code and
+# wraps the documents in place.
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 cd "$root"
 
-# Build directories hold other people's code.
+# Build directories contain foreign code.
 files=$(find Package.swift Sources Tests Fuzz Benchmarks Examples -name '*.swift' \
   -not -path '*/.build/*' 2>/dev/null || true)
 case "${1-}" in

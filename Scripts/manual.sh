@@ -1,10 +1,10 @@
 #!/bin/sh
-# Makes the command's man pages and the shells' completions from the command itself.
+# Makes the man pages and completions from the command itself.
 #
 #   Scripts/manual.sh [DIRECTORY]    writes DIRECTORY/man and DIRECTORY/completions (.build/manual)
-#   Scripts/manual.sh --check        writes them there, too, and checks that they are well formed
+#   Scripts/manual.sh --check        also checks their form
 set -eu
-# The examples have the characters of UTF-8.
+# The examples contain UTF-8.
 export LC_ALL=C.UTF-8
 place=$PWD
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
@@ -43,14 +43,14 @@ for page in "$pages"/*.1; do
     -e :dots -e 's/^\(\.Xr beaconscan[^ .]*\)\./\1-/' -e 's/^\(\.Dt BEACONSCAN[^ .]*\)\./\1-/' -e 't dots' \
     -e 's/^\.Ex -std$/0 on success, otherwise a status that beaconscan(1) lists./' \
     -e 's/[[:space:]]*$//' -e 's/^$/.Pp/' "$page" >"$directory/man/$name.1"
-  # What the command's help does not have: its files and its environment.
+  # Files and environment, which the command's help does not describe.
   sections=$name
   [ -e "Packaging/manual/$name.mdoc" ] || sections=subcommand
   sed -i "/^\.Sh \"EXIT STATUS\"$/{
     e cat Packaging/manual/$sections.mdoc
   }" "$directory/man/$name.1"
 done
-# It is read, and not run.
+# This file is sourced, not run.
 "$beaconscan" --generate-completion-script bash | sed '1{/^#!/d}' >"$directory/completions/beaconscan.bash"
 "$beaconscan" --generate-completion-script zsh >"$directory/completions/_beaconscan"
 "$beaconscan" --generate-completion-script fish >"$directory/completions/beaconscan.fish"
@@ -62,17 +62,17 @@ if [ "$check" = yes ]; then
       grep -q "^\.Sh $section$" "$page" || { echo "manual: $page has no section $section" >&2; exit 1; }
     done
   done
-  # Each page that another one names is there.
+  # All references lead to existing pages.
   for name in $(sed -n 's/^\.Xr \(beaconscan[^ ]*\) 1.*/\1/p' "$directory"/man/*.1 | sort -u); do
     [ -s "$directory/man/$name.1" ] || { echo "manual: there is no page $name(1)" >&2; exit 1; }
   done
   bash -n "$directory/completions/beaconscan.bash"
   zsh -n "$directory/completions/_beaconscan"
-  # Most machines have no fish.
+  # fish may be missing.
   ! command -v fish >/dev/null 2>&1 || fish --no-execute "$directory/completions/beaconscan.fish"
   for page in "$directory"/man/beaconscan-*.1; do
     subcommand=$(basename "$page" .1)
-    # Completions leave out what --help does not show.
+    # Completions omit hidden subcommands.
     [ "$subcommand" != beaconscan-schema ] || continue
     for word in $(echo "${subcommand#beaconscan-}" | tr - ' '); do
       for file in "$directory"/completions/*; do

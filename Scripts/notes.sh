@@ -1,6 +1,5 @@
 #!/bin/sh
-# Prints the notes of a version from CHANGELOG.md: those under its own heading, or, of the version that is still to be
-# released, those under Unreleased. `beaconscan --version` is the version; a release moves the notes.
+# Prints the notes of a version from CHANGELOG.md: those under its heading or, before its release, under Unreleased.
 #
 #   Scripts/notes.sh            of the version of this source
 #   Scripts/notes.sh 0.1.0

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Runs the whole test suite under ThreadSanitizer and under AddressSanitizer.
 #
-#   Scripts/sanitize.sh [thread] [address]      both, if none is named; half an hour
+#   Scripts/sanitize.sh [thread] [address]      both by default; half an hour
 set -euo pipefail
 cd "$(dirname "$0")/.."
-# See Package.swift: the arithmetic takes a fifth of its time where it is optimized.
+# See Package.swift: optimized arithmetic is five times as fast.
 export OPTIMIZED_TEST_BUILD=1
 
 state=$(mktemp -d)
@@ -16,14 +16,14 @@ for kind in "${kinds[@]}"; do
   options=(--sanitize="$kind" --scratch-path ".build/$kind" --disable-xctest)
   case $kind in
     thread)
-      # What the libraries synchronize is reported as a race without it.
+      # Without it, synchronization by the libraries is reported as races.
       clang -O2 -shared -fPIC Scripts/tsan-runtime.c -o "$state/tsan-runtime.so" -ldl
       preload=$state/tsan-runtime.so
       export TSAN_OPTIONS="halt_on_error=0 exitcode=66"
       ;;
     address)
       options+=(-Xswiftc -use-ld=lld)
-      # XCTest, Foundation and the argument parser keep memory to the end; the suite counts our own objects.
+      # XCTest, Foundation and the argument parser do not free all memory; the suite counts our own objects.
       # Foundation copies 256 bytes of each directory entry when it starts a process, past the end of the last one.
       # The standard library's key paths copy a value of 17 bytes between places that are 16 bytes apart.
       printf 'interceptor_via_fun:%s\n' findMaximumOpenFromProcSelfFD KeyPathC16_projectReadOnly \
@@ -41,8 +41,8 @@ for kind in "${kinds[@]}"; do
   rm -rf "$logs"
   mkdir "$logs"
   export XDG_STATE_HOME=$state preload bundle logs
-  # Each target in a process of its own: generic code that is not specialized waits for one lock of the runtime, and
-  # hundreds of tests beside one another wait for nothing else. Those that wait for commands wait beside one another.
+  # Each target runs in its own process: unspecialized generic code waits for one lock of the runtime, which would slow
+  # down hundreds of concurrent tests. Tests that wait for commands run concurrently.
   status=0
   for target in Tests/*Tests; do basename "$target"; done | sort -u |
     xargs -P 4 -I TARGET bash -c '

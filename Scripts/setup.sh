@@ -1,9 +1,9 @@
 #!/bin/sh
-# Prepares this machine to build beaconscan: checks for Swift, and installs the packages that are missing on
-# Debian and Ubuntu. If nothing is missing it does nothing, in a moment.
+# Prepares this machine to build beaconscan: checks for Swift, and installs missing packages on
+# Debian and Ubuntu. If nothing is missing, it ends at once.
 #
-#   Scripts/setup.sh         what building and testing need
-#   Scripts/setup.sh --ci    also what .ci/run needs
+#   Scripts/setup.sh         the requirements of building and testing
+#   Scripts/setup.sh --ci    also those of .ci/run
 set -eu
 
 say() { printf '%s\n' "$*"; }
@@ -56,7 +56,7 @@ if [ "$extra" = yes ]; then
   command -v curl >/dev/null 2>&1 || missing="$missing curl"
   command -v jq >/dev/null 2>&1 || missing="$missing jq"
   command -v node >/dev/null 2>&1 || missing="$missing nodejs"
-  # Ubuntu has no package of Chromium.
+  # Ubuntu does not have a package of Chromium.
   if grep -q '^ID=debian' /etc/os-release 2>/dev/null; then
     command -v chromium-headless-shell >/dev/null 2>&1 || command -v chromium >/dev/null 2>&1 ||
       missing="$missing chromium-headless-shell"
@@ -98,7 +98,7 @@ if [ -n "$missing" ]; then
     $as_root env DEBIAN_FRONTEND=noninteractive \
       apt-get install -y --no-install-recommends $missing >"$log" 2>&1 </dev/null
   }
-  # A fresh machine has no package lists yet, an old one has stale ones.
+  # Package lists may be missing or stale.
   if ! install; then
     $as_root apt-get update >"$log" 2>&1 </dev/null || { cat "$log" >&2; fail 'apt-get update failed'; }
     install || { cat "$log" >&2; fail "apt-get could not install $missing"; }

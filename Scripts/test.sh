@@ -1,8 +1,8 @@
 #!/bin/sh
-# Makes the machine ready, builds, and runs all tests. Arguments choose some of them, as for `swift test`:
+# Prepares the machine, builds, and runs all tests, or those that the arguments of `swift test` select:
 #
 #   Scripts/test.sh --filter RangingTests
-#   Scripts/test.sh --skip-build …           runs what was built last
+#   Scripts/test.sh --skip-build …           runs the last build
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 cd "$root"
@@ -14,12 +14,12 @@ if [ "${1-}" = --skip-build ]; then
 else
   Scripts/setup.sh
   echo 'Building the package and its tests …'
-  # No test is one of XCTest, and looking for those takes ten seconds.
+  # No test uses XCTest, and the search for such tests takes ten seconds.
   swift build --build-tests --disable-xctest
 fi
 echo 'Running the tests …'
-# The state of the tests' managers is kept apart from that of other programs.
+# Managers in tests do not share state with other programs.
 state=$(mktemp -d)
 trap 'rm -rf "$state"' EXIT
-# As `swift test` runs them, which lets nothing be built meanwhile.
+# As `swift test` does, which would block other builds.
 XDG_STATE_HOME=$state .build/debug/beaconscanPackageTests.xctest --testing-library swift-testing "$@"

@@ -30,7 +30,7 @@ for file in beaconscan beaconscanPackageTests.xctest; do
   esac
 done
 
-# The state of the tests' managers is kept apart from that of other programs.
+# Managers in tests do not share state with other programs.
 XDG_STATE_HOME=$state "$debug/beaconscanPackageTests.xctest" --testing-library swift-testing \
   --filter '^((BlueZ|HCISockets|LiveScanning)Tests\.|CommandTests\.Live)' >"$state/log" 2>&1 || {
   cat "$state/log" >&2

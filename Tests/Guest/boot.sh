@@ -1,14 +1,14 @@
 #!/bin/sh
 # Runs a command as root in a QEMU guest that has Linux's Bluetooth and sees this machine's files.
-# Prints its output and passes its exit status on. What it writes is gone afterwards, but in DIR.
+# Prints its output and returns its exit status. Its changes of files are lost, except in DIR.
 #
 #   boot.sh [-w DIR] [-t SECONDS] [-k] COMMAND [ARGUMENT…]
 #
 #   -w DIR      a directory that the guest may write to, at the same path there
-#   -t SECONDS  give up after so long, with status 124; 300
+#   -t SECONDS  time limit, 300 by default; then the status is 124
 #   -k          print the guest's kernel log and the times on standard error
 #
-# A command alone is a line of shell. Environment: GUEST_ACCEL (kvm or tcg), GUEST_CPUS, GUEST_MEMORY (MiB),
+# A command without arguments is a shell command. Environment: GUEST_ACCEL (kvm or tcg), GUEST_CPUS, GUEST_MEMORY (MiB),
 # GUEST_MODULES, GUEST_APPEND (kernel arguments).
 set -eu
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
@@ -54,7 +54,7 @@ share() {
   echo "-fsdev local,id=$1,path=$2,security_model=none,multidevs=remap$3" \
     "-device virtio-9p-pci,fsdev=$1,mount_tag=$1"
 }
-# Without huge pages: each is 2 MiB, and one more would pass for a leak.
+# Without huge pages: each is 2 MiB, and one more would look like a leak.
 began=$(date +%s.%N)
 set +e
 # shellcheck disable=SC2046,SC2086

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the guest: installs the packages that are missing, unpacks Debian's kernel (it is not installed),
-# and packs the file system it starts from. Does nothing, in a moment, where all is there.
+# Makes the guest: installs missing packages, unpacks Debian's kernel without installing it, and packs the initial file
+# system. If everything exists, it ends at once.
 set -eu
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 boot=${GUEST_BOOT:-$here/../../.build/guest}
@@ -14,7 +14,7 @@ fail() { printf 'guest: %s\n' "$*" >&2; exit 1; }
 
 export PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"
 missing=''
-# need PACKAGE PROGRAM…: the package, unless all its programs are there.
+# need PACKAGE PROGRAM…: the package, unless all its programs exist.
 need() {
   package=$1
   shift
@@ -49,7 +49,7 @@ if [ -n "$missing" ] && [ "$(id -u)" != 0 ]; then
 fi
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-# apt ARGUMENT…: again with new lists, where those that are there are stale or none.
+# apt ARGUMENT…: repeats with new package lists if the existing ones are stale or missing.
 apt() {
   "$@" >"$log" 2>&1 </dev/null && return 0
   $as_root apt-get update >"$log" 2>&1 </dev/null || { cat "$log" >&2; fail 'apt-get update failed'; }
@@ -86,7 +86,7 @@ if [ ! -s kernel ]; then
     './lib/modules/*/kernel/lib/*' './lib/modules/*/modules.*'
   rm -f ./*.deb
   depmod -b . "$version"
-  # Out of its wrapping QEMU starts it at once: an emulated CPU takes seconds to unpack it.
+  # Uncompressed, because an emulated CPU takes seconds to unpack it.
   /usr/bin/python3 - "boot/vmlinuz-$version" vmlinux <<'PY'
 import lzma, sys
 image = open(sys.argv[1], "rb").read()
@@ -97,7 +97,7 @@ PY
   echo "$version" >kernel
 fi
 
-# What it starts from: busybox, our first program, and what it needs to mount this machine's files
+# The initial file system: busybox, our first program, and the modules to mount this machine's files
 
 if [ ! -s initrd ] || [ "$here/init" -nt initrd ]; then
   version=$(cat kernel)
@@ -121,7 +121,7 @@ if [ ! -s initrd ] || [ "$here/init" -nt initrd ]; then
   rm -rf tree
 fi
 
-# Its CPU. That there is a /dev/kvm does not yet mean that a guest runs on it.
+# Its CPU. A guest may fail to run on an existing /dev/kvm.
 
 if [ ! -s accel ]; then
   if [ -w /dev/kvm ] && GUEST_ACCEL=kvm "$here/boot.sh" -t 20 true >/dev/null 2>&1; then
