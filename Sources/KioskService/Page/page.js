@@ -399,7 +399,7 @@ const picture = {
     rows.forEach((key, index) => this.aim(key, this.top + pitch * (index + 0.5), true));
     if (!isRoomy) this.stack(new Set(rows), this.top + pitch * places, bottom - 8);
     const others = drawn.length - rows.length;
-    write($("near-legend"), "Dot: distance. Bar: its 95 % range. Hatched: a beacon keeps its zone."
+    write($("near-legend"), "Dot: distance. Bar: 95 % interval. Hatched: a beacon keeps its zone."
       + (others ? ` Below: ${counted(others, "other")}.` : ""));
     this.move(calm.matches || performance.now() < this.isSlowUntil);
   },
@@ -753,7 +753,7 @@ const chart = {
     write($("signal-name"), beacon ? title(beacon) : "no beacon");
     fillFacts($("facts"), {
       Identity: beacon?.key,
-      Distance: beacon?.distance != null && `${meters(beacon.distance)}; with 95 % from ${meters(beacon.distanceLow)} `
+      Distance: beacon?.distance != null && `${meters(beacon.distance)}; 95 % interval ${meters(beacon.distanceLow)} `
         + `to ${meters(beacon.distanceHigh)}`,
       Signal: beacon && `${level(strength(beacon))}; ${level(beacon.measuredPower)} at 1 m`,
       "Last received": beacon && ago(beacon.lastReceived),
