@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Prints pairs of places on WGS 84 with the geodesic between them, by GeographicLib: the vectors of PositioningTests.
+"""Prints pairs of places on WGS 84 with their distance by GeographicLib: the vectors of PositioningTests.
 
-usage: Benchmarks/Studies/geodesics.py > Tests/PositioningTests/geodesics.csv    some hundred pairs of the hard kinds
+usage: Benchmarks/Studies/geodesics.py > Tests/PositioningTests/geodesics.csv    some hundred hard pairs
        Benchmarks/Studies/geodesics.py COUNT > FILE                              COUNT random pairs before them
 
 BEACONSCAN_GEODESICS=FILE makes the tests read another file. Needs the package geographiclib (2.1 was used).
@@ -70,8 +70,7 @@ def hard():
         yield (tiny, 0.0), (-tiny, 180 - 1e-13)
 
 
-print("latitude1,longitude1,latitude2,longitude2,meters,azimuth1,azimuth2")
+print("latitude1,longitude1,latitude2,longitude2,meters")
 pairs = [(anywhere(), anywhere()) for _ in range(int(sys.argv[1]) if len(sys.argv) > 1 else 0)]
 for start, end in pairs + list(hard()):
-    line = wgs84.Inverse(*start, *end)
-    print(*map(repr, (*start, *end, line["s12"], line["azi1"], line["azi2"])), sep=",")
+    print(*map(repr, (*start, *end, wgs84.Inverse(*start, *end)["s12"])), sep=",")

@@ -19,7 +19,7 @@ import Testing
     guard let text = try? String(contentsOf: file, encoding: .utf8) else { return [] }
     return text.split(separator: "\n").dropFirst().compactMap { line in
       let values = line.split(separator: ",").compactMap { Double($0) }
-      guard values.count == 7, let start = Coordinate(latitude: values[0], longitude: values[1]),
+      guard values.count == 5, let start = Coordinate(latitude: values[0], longitude: values[1]),
         let end = Coordinate(latitude: values[2], longitude: values[3])
       else { return nil }
       return Pair(start: start, end: end, meters: values[4])
