@@ -49,7 +49,7 @@ def measure(recording, arguments):
         return
     errors.sort(), factors.sort()
     count = len(errors)
-    how = " ".join(arguments) or "as it is"
+    how = " ".join(arguments) or "default"
     print(f"| `{recording.name}` | {how} | {count} | {errors[count // 2]:.2f} m | {factors[count // 2]:.2f} "
           f"| {factors[count * 9 // 10]:.2f} | {100 * held / count:.0f} % |")
 
