@@ -73,11 +73,15 @@ class LocationChecks(Checking):
     def walk(self):
         """What happens while the machine moves, visits, crosses a circle, and loses its receiver."""
         page = self.page
-        page.run("document.getElementById('map-way').setAttribute('d', '')")
         ground = "[...document.querySelectorAll('#map-circles circle')].map((disc) => disc.getAttribute('cx')).join()"
-        before = page.run(ground)
-        self.wait("a way of several fixes", lambda: page.run(MAPPED)["way"] >= 4)
-        self.expect(page.run(ground) == before, "the ground moves, though the fix is well inside the drawing")
+        # The ground moves when the fix reaches the edge of the drawing: rarely, and never twice in a row.
+        for _ in range(2):
+            before, drawn = page.run(f"[{ground}, {MAPPED}.way]")
+            self.wait("several fixes", lambda: page.run(MAPPED)["way"] >= drawn + 3)  # pylint: disable=cell-var-from-loop
+            if page.run(ground) == before:
+                break
+        else:
+            raise Failure("the ground moves, though the fix is well inside the drawing")
         heading = self.get("/api/v1/location")["heading"]["trueHeading"]
         turned = float(page.run("document.getElementById('map-heading').getAttribute('transform')").strip("rotate()"))
         self.expect(abs((turned - heading + 180) % 360 - 180) < 10, f"the heading is {heading}, and {turned} is drawn")
