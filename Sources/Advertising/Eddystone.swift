@@ -7,8 +7,7 @@ package enum Eddystone: Hashable, Sendable {
   case uid(txPower: Int8, namespace: String, instance: String)
   /// Eddystone-URL: power at 0 m in dBm, and the expanded address.
   case url(txPower: Int8, url: String)
-  /// Eddystone-TLM, version 0: mV, °C (`nil` if unsupported), and adverts and seconds since
-  /// power-up.
+  /// Eddystone-TLM, version 0: mV, °C (`nil` if unsupported), adverts and seconds since power-up.
   case telemetry(voltage: UInt16, temperature: Double?, adverts: UInt32, uptime: Double)
   /// Eddystone-TLM of another version: encrypted or unknown.
   case otherTelemetry(version: UInt8)
@@ -18,8 +17,6 @@ package enum Eddystone: Hashable, Sendable {
   package static let serviceUUID: UInt16 = 0xFEAA
 
   /// Reads service data from the 16-bit UUID on; returns `nil` for another service or frame type.
-  ///
-  /// - Throws: `ParseError` if the frame is too short for its type or its URL is invalid.
   package static func read(serviceData data: RawSpan, base: Int = 0) throws(ParseError) -> Self? {
     var cursor = ByteCursor(data, base: base)
     guard cursor.remaining >= 3, try cursor.readLittleEndian(UInt16.self) == serviceUUID else {

@@ -30,11 +30,9 @@ package struct ByteCursor: ~Escapable {
     base = 0
   }
 
-  /// The number of bytes read.
   @inlinable @inline(__always)
   package var position: Int { next }
 
-  /// The number of bytes left.
   @inlinable @inline(__always)
   package var remaining: Int { bytes.byteCount &- position }
 
@@ -75,7 +73,6 @@ package struct ByteCursor: ~Escapable {
     Value(bigEndian: try read(as: type))
   }
 
-  /// Reads the next `count` bytes.
   @inlinable @inline(__always)
   @_lifetime(copy self)
   @_lifetime(self: copy self)
@@ -114,7 +111,6 @@ package struct ByteCursor: ~Escapable {
     take(count) != nil
   }
 
-  /// Skips `count` bytes.
   @inlinable @inline(__always)
   @_lifetime(self: copy self)
   package mutating func skip(_ count: Int) throws(ParseError) {

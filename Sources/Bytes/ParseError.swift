@@ -1,4 +1,3 @@
-/// The reason that bytes could not be parsed, and the offset of the problem.
 @usableFromInline
 package struct ParseError: Error, Hashable, Sendable, BitwiseCopyable {
   @usableFromInline
@@ -32,7 +31,6 @@ package struct StaticReason: Hashable, Sendable, BitwiseCopyable, ExpressibleByS
   @usableFromInline
   init(_ text: StaticString) { self.text = text }
 
-  /// Compares the texts.
   @usableFromInline
   package static func == (left: Self, right: Self) -> Bool {
     left.text.description == right.text.description

@@ -5,7 +5,6 @@ import SystemPackage
 package final class FileSource {
   package enum Read {
     case bytes(Int)
-    /// No bytes are available yet.
     case nothing
     case end
   }
@@ -20,7 +19,6 @@ package final class FileSource {
   private var isAtEnd = false
   private var isPipe: Bool { size == nil }
 
-  /// Opens a file; the path `-` is standard input.
   package init(path: String) throws(CaptureError) {
     closes = path != "-"
     if closes {

@@ -64,7 +64,6 @@ struct PcapngInterface {
       .advanced(by: shift.overflow ? (offset > 0 ? .max : .min) : shift.partialValue)
   }
 
-  /// Returns the unit of ticks of 2⁻ⁿ s or 10⁻ⁿ s.
   private static func unit(tsresol value: UInt8) -> (ticks: UInt128, nanoseconds: Int64) {
     let exponent = Int(value & 0x7F)
     if value & 0x80 != 0 { return (1 << exponent, WallClockTime.nanosecondsPerSecond) }

@@ -73,7 +73,6 @@ public final class ReplayScanner: Scanner {
   /// Always available, because the recordings are open.
   public var availability: ScannerAvailability { .available }
 
-  /// The reading progress of each recording, in the order of the paths.
   package var statuses: [CaptureStatus] { state.withLock { $0.recordings.map(\.status) } }
 
   /// The counts of all recordings; in paced playback, up to the last delivered sighting.
@@ -92,7 +91,6 @@ public final class ReplayScanner: Scanner {
     }
   }
 
-  /// Plays without delay from now on, because the caller sets the pace.
   package func stopPacing() { state.withLock { $0.factor = nil } }
 
   /// Reads more sightings.

@@ -43,10 +43,8 @@ package struct Timeline {
       end: end.wallClockTime(wallClockOffset), offset: wallClockOffset)
   }
 
-  /// A part of the timeline without steps, in recorded time.
-  ///
-  /// Where a sum with the offset saturates, fewer time stamps fit, and the others take the usual
-  /// path. Those that fit minus the offset therefore need no checks.
+  /// A part of the timeline without steps, in recorded time. Those time stamps that fit minus the
+  /// offset need no checks.
   struct Course: BitwiseCopyable {
     fileprivate(set) var recorded: WallClockTime
     fileprivate let end: WallClockTime
@@ -56,7 +54,6 @@ package struct Timeline {
       MonotonicTime(nanoseconds: recorded.nanoseconds &- offset.nanoseconds)
     }
 
-    /// A course that no time stamp fits.
     static let none = Course(
       recorded: WallClockTime(nanoseconds: .max), end: WallClockTime(nanoseconds: .min),
       offset: .zero)

@@ -17,12 +17,10 @@ import Glibc
       reason: "libdbus cannot be loaded (\(reason)); install it: apt-get install libdbus-1-3")
   }
 
-  /// Throws ``BusError/invalid(reason:)`` if ``dbus`` cannot be used. Whatever makes a connection
-  /// or a message calls this first.
+  /// Throws ``BusError/invalid(reason:)`` if ``dbus`` cannot be used, which callers check first.
   static func check() throws(BusError) {
     if let failure = shared.failure { throw failure }
   }
 }
 
-/// The functions of libdbus.
 var dbus: cdbus { DBusLibrary.shared.table }

@@ -36,7 +36,6 @@ package enum AdvertisingCommandSet: Hashable, Sendable {
   /// LE Extended Advertising (Bluetooth 5): several numbered sets.
   case extended(handle: UInt8)
 
-  /// The highest Advertising_Handle.
   package static var highestHandle: UInt8 { 0xEF }
 
   /// Selects the set that a controller supports from its 64 bytes of Supported_Commands (§6.27).
@@ -58,10 +57,8 @@ package enum AdvertisingCommandSet: Hashable, Sendable {
     }
   }
 
-  /// Returns the commands that start advertising; `nil` if this set cannot express it.
-  ///
-  /// Legacy packets carry at most 31 bytes of AD structures, extended ones 251 (one command), and a
-  /// controller may have less room. Legacy commands support legacy packets only.
+  /// Returns the commands that start advertising; `nil` if this set cannot express it. Legacy
+  /// packets carry at most 31 bytes of AD structures, extended ones 251 in one command.
   package func start(_ parameters: AdvertisingParameters, data: [UInt8]) -> [HCICommand]? {
     guard (32...0xFF_FFFF).contains(parameters.interval) else { return nil }
     guard data.count <= (parameters.packets == .legacy ? 31 : 251) else { return nil }

@@ -1,16 +1,12 @@
 public import Advertising
 public import Bytes
 
-/// A reader of an HCI event with advertising reports.
+/// A reader of an HCI event with advertising reports (Core Specification, Vol 4, Part E, §7.7.65.2
+/// for legacy and §7.7.65.13 for extended ones).
 ///
 /// ```
-/// +------------+------------------------+---------------+-------------+---------
-/// | Event_Code | Parameter_Total_Length | Subevent_Code | Num_Reports | reports
-/// +------------+------------------------+---------------+-------------+---------
-///  0x3E          1 octet                  0x02 or 0x0D    1 octet
+/// 0x3E | Parameter_Total_Length | Subevent_Code: 0x02 or 0x0D | Num_Reports | reports
 /// ```
-///
-/// Core Specification, Vol 4, Part E, §7.7.65.2 (legacy) and §7.7.65.13 (extended).
 @usableFromInline
 package struct AdvertisingEvent: ~Escapable {
   /// Whether the reports are extended. ``nextFragment()`` reads these, ``nextReport()`` the others.
@@ -30,8 +26,7 @@ package struct AdvertisingEvent: ~Escapable {
   let isCutShort: Bool
 
   /// Reads the header of an event whose code is at `start` (1 after an H4 packet type). Returns
-  /// `nil` if it has no advertising reports or ends too soon; right after its Subevent_Code,
-  /// reading throws.
+  /// `nil` if it has no advertising reports or ends too soon.
   @inlinable @inline(__always)
   @_lifetime(copy bytes)
   package init?(_ bytes: RawSpan, at start: Int = 0) {
@@ -203,7 +198,6 @@ package struct AdvertisingFragment: ~Escapable {
   @inlinable @inline(__always)
   static func dataStatus(_ type: UInt8) -> UInt8 { type >> 5 & 0b11 }
 
-  /// Whether this report ends its advert.
   @inlinable @inline(__always)
   package var isWhole: Bool { dataStatus == 0 }
 }

@@ -49,7 +49,6 @@ package struct LEFeatures: OptionSet, Hashable, Sendable {
   package static let codedPHY = LEFeatures(rawValue: 1 << 11)
   package static let extendedAdvertising = LEFeatures(rawValue: 1 << 12)
 
-  /// The names of the known features, in the order of their bits.
   package var names: [String] {
     let known = [
       (0, "encryption"), (6, "privacy"), (8, "2M PHY"), (11, "Coded PHY"),

@@ -1,6 +1,4 @@
-/// The parameters of a scan.
 package struct ScanParameters: Hashable, Sendable {
-  /// Whether the controller requests scan responses.
   package var isActive: Bool
   /// LE_Scan_Interval, between the starts of two windows: 4 to 16,384 units of 0.625 ms.
   package var interval: UInt16
@@ -40,7 +38,6 @@ package enum ScanCommandSet: Hashable, Sendable {
 
   package var enableOpcode: Opcode { self == .extended ? .setExtendedScanEnable : .setScanEnable }
 
-  /// Returns the command that sets the parameters: own address public, no filter.
   package func set(_ parameters: ScanParameters) -> HCICommand {
     func timing(_ window: UInt16) -> [UInt8] {
       [parameters.interval, window].flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }

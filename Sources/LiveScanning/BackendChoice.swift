@@ -5,7 +5,6 @@ package struct BackendChoice: Hashable, Sendable {
   /// The reason, as it follows "because"; `nil` if there was no choice.
   package var reason: String?
 
-  /// The backend, the reason and the cost: a sentence without a full stop.
   package var sentence: String {
     let reason = reason.map { ", because \($0)" } ?? ""
     switch backend {
@@ -17,8 +16,7 @@ package struct BackendChoice: Hashable, Sendable {
     }
   }
 
-  /// Returns the first backend: raw HCI if permitted while bluetoothd does not scan, else
-  /// bluetoothd.
+  /// Returns the first backend: raw HCI if permitted while bluetoothd does not scan, or bluetoothd.
   package static func first(
     hci: ScannerAvailability, bluez view: BlueZView, of adapters: AdapterSelection
   ) -> BackendChoice {
@@ -37,10 +35,9 @@ package struct BackendChoice: Hashable, Sendable {
     }
   }
 
-  /// Returns whether one of the two can be used, and otherwise what to do.
-  ///
-  /// If raw HCI is not permitted and bluetoothd is missing, the permission is the problem, unless
-  /// one of the two could be used before: then bluetoothd will come back.
+  /// Returns whether one of the two can be used, and otherwise what to do. If raw HCI is not
+  /// permitted and bluetoothd is missing, the permission is the problem, unless one of the two
+  /// could be used before: then bluetoothd will come back.
   static func availability(
     hci: ScannerAvailability, bluez: ScannerAvailability, wasUsable: Bool = false
   ) -> ScannerAvailability {

@@ -2,8 +2,7 @@ package import Positioning
 package import Scanning
 import Synchronization
 
-/// A configured position. It delivers one fix at the start, and after a change of the demand or a
-/// rest.
+/// A configured position: one fix at the start, and after a change of the demand or a rest.
 package final class FixedSource: LocationSource {
   private let place: Coordinate
   private let altitude: Double?
@@ -17,8 +16,8 @@ package final class FixedSource: LocationSource {
   /// In meters.
   package static let defaultAccuracy = 10.0
 
-  /// Creates a source at an altitude in meters above mean sea level. The accuracies are a radius
-  /// and a standard deviation, in meters.
+  /// The altitude is above mean sea level; the accuracies are a radius and a standard deviation.
+  /// All are in meters.
   package init(
     _ place: Coordinate, altitude: Double? = nil, accuracy: Double = defaultAccuracy,
     verticalAccuracy: Double? = nil

@@ -2,17 +2,15 @@ import DBusMessages
 import Positioning
 import Scanning
 
-/// The texts that describe a daemon's faults.
 struct SystemDaemon {
   var name: String
   var unit: String
   var subject: LocationHealth.Subject
   var absence: String
-  /// Makes a sentence of the bus's reason not to permit a call.
   var refusal: @Sendable (String) -> String
 
-  /// Returns the availability of the daemon. The bus is asked whether it is present, or has a
-  /// device, whose absence is a sentence of its own.
+  /// Asks the bus whether the daemon is present, or has a device, whose absence has its own
+  /// sentence.
   func availability(
     on address: BusAddress, without absenceOfDevice: String? = nil,
     isPresent: (BusConnection, Int64) throws(BusError) -> Bool

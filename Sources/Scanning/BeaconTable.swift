@@ -2,9 +2,9 @@ public import Advertising
 
 /// The state of each beacon, found by its identity, in bounded memory.
 ///
-/// The table keeps at most ``capacity`` beacons. When one more comes, the eighth of them that was
-/// received longest ago is removed and counted in ``evictions``: a million invented beacons cost
-/// time, not memory. The other beacons keep their places, and new ones take the vacant places.
+/// When one more than ``capacity`` comes, the eighth of them that was received longest ago is
+/// removed and counted in ``evictions``. The others keep their places, and new ones take the
+/// vacant.
 @usableFromInline
 package struct BeaconTable<State> {
   @usableFromInline
@@ -51,11 +51,9 @@ package struct BeaconTable<State> {
   @inlinable
   package var count: Int { storage.count - vacant.count }
 
-  /// The number of different beacons ever received, if none came back after its removal.
   @inlinable
   package var beaconsReceived: Int { count + evictions }
 
-  /// The entries in the order of arrival.
   @inlinable
   package var entries: [Entry] { isOrdered ? storage : order.map { storage[$0] } }
 
@@ -81,9 +79,9 @@ package struct BeaconTable<State> {
     touch(&storage[place])
   }
 
-  /// Records sightings of known beacons, in one access to the entries, from an index up to the first
-  /// one of an unknown beacon or for which the closure returns `false` without a change. Returns its
-  /// index, or the number of sightings.
+  /// Records sightings of known beacons, in one access to the entries, from an index up to the
+  /// first one of an unknown beacon or for which the closure returns `false` without a change.
+  /// Returns its index, or the number of sightings.
   @inlinable @inline(__always)
   package mutating func updateKnown(
     _ sightings: Span<Sighting>, from start: Int, _ update: (inout State, Sighting) -> Bool
@@ -136,7 +134,6 @@ package struct BeaconTable<State> {
     arrange { !isGone($0) }
   }
 
-  /// The places in the order of arrival.
   @inlinable
   var order: [Int] {
     storage.indices.filter { arrivals[$0] >= 0 }.sorted { arrivals[$0] < arrivals[$1] }

@@ -2,16 +2,12 @@ public import Advertising
 import Bytes
 public import HCIPackets
 
-/// The one place where reports of every receiver are searched for iBeacon frames.
-///
-/// The sightings gather in ``sightings`` until their reader removes them. The array keeps its
-/// memory from batch to batch, so a report costs no allocation.
+/// The one place where reports of every receiver are searched for iBeacon frames. The sightings
+/// gather in ``sightings``, which keeps its memory, so a report costs no allocation.
 @usableFromInline
 package struct SightingCollector: ~Copyable, Sendable {
-  /// The sightings since the last ``removeSightings()``, in order.
   @usableFromInline
   package var sightings: [Sighting]
-  /// The monotonic time of the next reports.
   @usableFromInline
   package var time = MonotonicTime(nanoseconds: 0)
   // Stored between the two times: side by side, they would be stored one by one and loaded as a
@@ -19,7 +15,6 @@ package struct SightingCollector: ~Copyable, Sendable {
   /// The counts since the collector's creation.
   @usableFromInline
   package var counts = ScanCounts()
-  /// The wall-clock time of the next reports, for display.
   @usableFromInline
   package var wallTime = WallClockTime(nanoseconds: 0)
   @usableFromInline
@@ -36,7 +31,6 @@ package struct SightingCollector: ~Copyable, Sendable {
     sightings.reserveCapacity(capacity)
   }
 
-  /// Removes the sightings, and keeps their memory and all counts.
   @inlinable
   package mutating func removeSightings() { sightings.removeAll(keepingCapacity: true) }
 

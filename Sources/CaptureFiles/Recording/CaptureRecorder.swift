@@ -4,18 +4,14 @@ import Synchronization
 
 /// A recorder that saves HCI packets, as they are received, in files that survive a power cut.
 ///
-/// ``record(_:at:isReceived:adapter:)`` copies a packet into memory and returns. A thread of the
-/// recorder writes twice a second, and waits each time until the data is on the disk.
+/// A thread writes twice a second, and waits each time until the data is on the disk.
 ///
 /// - **Power cut**: at most one second is lost, or more if a write takes longer than half a second.
 ///   Files contain only whole packets, except possibly the last one.
-/// - **Disk error** (a full or failed disk, a removed directory): it is reported once. Packets are
-///   counted as lost until the error is fixed. Recording then resumes after the last whole packet,
-///   or in a new file if the old one was removed.
-/// - **Memory**: at most ``maximumWaitingBytes`` of packets wait, and as many are being written;
-///   their arrays are at most twice as large. Further packets are counted as lost.
-/// - **Disk space** is limited by ``RecordingConfiguration/maximumBytes`` and
-///   ``RecordingConfiguration/maximumFiles``.
+/// - **Disk error**: it is reported once. Packets are counted as lost until the error is fixed.
+///   Recording then resumes after the last whole packet, or in a new file.
+/// - **Memory**: at most ``maximumWaitingBytes`` of packets wait, and as many are being written.
+///   Further packets are counted as lost.
 package final class CaptureRecorder: Sendable {
   package static let maximumWaitingBytes = 4 * 1024 * 1024
   /// The time between two writes, in nanoseconds.
@@ -23,7 +19,6 @@ package final class CaptureRecorder: Sendable {
 
   private let channel: Channel
 
-  /// The state shared by callers and the recorder's thread.
   private final class Channel: Sendable {
     struct Waiting: ~Copyable {
       var packets = PacketBuffer(reserving: 64 * 1024)
@@ -53,8 +48,7 @@ package final class CaptureRecorder: Sendable {
   }
 
   /// Starts a recording. On return the first file exists, except that a rotated recording without a
-  /// time creates it with the first packet. `remark` receives messages for a person, on the
-  /// recorder's thread: each problem once, and its end.
+  /// time creates it with the first packet. `remark` receives each problem once, and its end.
   package init(
     _ configuration: RecordingConfiguration, startingAt wallTime: WallClockTime?,
     remark: @escaping @Sendable (String) -> Void = { _ in }
@@ -68,8 +62,7 @@ package final class CaptureRecorder: Sendable {
   deinit { end() }
 
   /// Records a packet, which begins with its H4 packet type. It does not wait for the disk, unless
-  /// ``RecordingConfiguration/waitsForDisk`` is set, and does not allocate once its memory has
-  /// grown to the needs of half a second.
+  /// ``RecordingConfiguration/waitsForDisk`` is set.
   package func record(
     _ packet: RawSpan, at wallTime: WallClockTime, isReceived: Bool = true, adapter: UInt16 = 0
   ) {
@@ -109,7 +102,6 @@ package final class CaptureRecorder: Sendable {
   /// The progress, at most half a second old.
   package var status: RecordingStatus { channel.status.withLock { $0 } }
 
-  /// Whether ``RecordingConfiguration/maximumPackets`` is reached.
   package var isFull: Bool { channel.waiting.withLock { $0.left == 0 } }
 
   /// Writes all waiting packets, closes the file, and returns the status. Ignores later packets.

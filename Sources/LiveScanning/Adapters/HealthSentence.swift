@@ -2,7 +2,6 @@ package import Scanning
 
 /// The sentences about a receiver state, for people: what happened, where, and what fixes it.
 package enum HealthSentence {
-  /// Returns the sentence, without a full stop.
   package static func of(
     _ condition: ScannerHealth.Condition, adapter: String, detail: String? = nil
   ) -> String {

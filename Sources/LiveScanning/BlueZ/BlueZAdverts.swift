@@ -14,13 +14,11 @@ struct BlueZAdverts: ~Copyable {
 
   var counts: ScanCounts { collector.counts }
 
-  /// Moves the sightings since the last call into an array, replacing its contents.
   mutating func remove(into sightings: inout [Sighting]) {
     swap(&collector.sightings, &sightings)
     collector.removeSightings()
   }
 
-  /// Receives the advert in a device's properties, if it is one of Apple's.
   mutating func receive(
     _ device: ManagedObjects.Properties, at path: String, rssi: Int8?, of target: AdapterTarget,
     at now: MonotonicTime
@@ -85,13 +83,11 @@ struct BlueZDeviceSignal {
     }
   }
 
-  /// Returns whether the signal reports an advert. With a monitor, which signals every advert, one
-  /// without manufacturer-specific data is of another kind.
+  /// Returns whether the signal reports an advert. A monitor signals those of other kinds too.
   func isAdvert(hasMonitor: Bool) -> Bool {
     named[hasMonitor ? "ManufacturerData" : "RSSI"] != nil
   }
 
-  /// The advert's signal strength in dBm; `nil` if it has none.
   var rssi: Int8? {
     (named["RSSI"] ?? device["RSSI"])?.asInt.flatMap { Int8(exactly: $0) }
       .flatMap(AdvertisingReport.rssi(hci:))

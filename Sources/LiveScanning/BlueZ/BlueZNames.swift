@@ -11,7 +11,6 @@ enum BlueZName {
 
 /// The advertisement monitor of one adapter, an object that this process offers to bluetoothd.
 struct BeaconMonitor: Hashable {
-  /// The path of the object manager that has the monitor.
   let root: String
 
   /// Creates the monitor of the adapter with an object path, such as `/org/bluez/hci0`.
@@ -27,7 +26,6 @@ struct BeaconMonitor: Hashable {
       [.structure([.byte(0), .byte(0xFF), .bytes([0x4C, 0x00, 0x02, 0x15])])]),
   ])
 
-  /// The result of `GetManagedObjects`.
   var objects: BusValue {
     .dictionary(
       key: "o", value: "a{sa{sv}}",

@@ -9,15 +9,11 @@ package import Scanning
 /// scanner also starts a discovery with duplicates, which requests scan responses. A bluetoothd
 /// without monitors (experimental in 5.66) reports each beacon about once in ten seconds.
 ///
-/// Sightings have the time of their reading. bluetoothd may merge two adverts of one device that
-/// follow each other at once, and does not report adverts that are not iBeacon frames. An adapter
-/// that is off stays off. A call of `receive` waits at most two seconds.
-///
-/// The setup in bluetoothd ends with the connection to the bus, even if the process is killed.
+/// Sightings have the time of their reading. An adapter that is off stays off. The setup in
+/// bluetoothd ends with the connection to the bus, even if the process is killed.
 package typealias BlueZScanner = LiveSource<BlueZSession>
 
 extension BlueZScanner {
-  /// Creates a scanner, which connects to no bus before it receives.
   package convenience init(
     _ configuration: LiveScanner.Configuration = LiveScanner.Configuration(),
     bus: BusAddress = .system,

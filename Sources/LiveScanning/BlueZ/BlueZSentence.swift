@@ -1,6 +1,5 @@
 import Scanning
 
-/// The sentences about a receiver state, for people, if bluetoothd receives.
 enum BlueZSentence {
   static func of(
     _ condition: ScannerHealth.Condition, adapter: String, detail: String? = nil

@@ -74,7 +74,6 @@ extension Doctor {
     }
   }
 
-  /// Returns the command that switches an adapter on with the installed tools.
   static func powerOn(_ adapter: String, _ host: HostView) -> String? {
     // bluetoothd does it for every user, but with several adapters only in a dialog.
     if let bluez = host.bluez, bluez.obstacle == nil, host.adapters.count == 1,

@@ -1,7 +1,6 @@
 import Sources
 
 extension Doctor {
-  /// Checks whether bluetoothd can be reached over the system's message bus.
   static func service(_ host: HostView) -> [Finding] {
     guard let bluez = host.bluez else { return [] }
     let bus = Finding(.bus, .ok, "the system's message bus can be reached")
@@ -20,7 +19,6 @@ extension Doctor {
     return [bus, policy, Finding(.bluetoothd, .ok, "bluetoothd runs")]
   }
 
-  /// Checks whether bluetoothd reports every advert that an adapter receives.
   static func monitors(_ host: HostView) -> [Finding] {
     (host.bluez?.adapters ?? []).map { view in
       let name = view.adapter.name
@@ -110,7 +108,6 @@ extension HostView {
   /// The place to run a command for the host, to append to a message.
   var place: String { isContainer ? "; on the host, outside" : "" }
 
-  /// Returns a command for the host that runs as root.
   func outside(_ command: String) -> String { isContainer ? "sudo \(command)" : asRoot(command) }
 
   func manage(_ service: String, _ verb: String) -> String {

@@ -2,7 +2,6 @@ import Glibc
 import Sources
 
 extension Doctor {
-  /// Checks whether the kernel has Bluetooth, or could load it.
   static func kernel(_ host: HostView) -> Finding {
     // Without raw HCI sockets, only bluetoothd needs it.
     let isNeeded = host.socketError == EAFNOSUPPORT || !host.hasRawHCI && host.bluez != nil
@@ -27,7 +26,6 @@ extension Doctor {
       command: newKernel(host))
   }
 
-  /// Checks whether a Bluetooth socket can be opened, if the kernel has Bluetooth.
   static func network(_ host: HostView) -> Finding? {
     guard host.socketError != 0 else {
       return Finding(.network, .ok, "Bluetooth sockets can be opened")
@@ -71,7 +69,6 @@ extension Doctor {
       command: newKernel(host))
   }
 
-  /// Returns a path quoted for a shell.
   static func quoted(_ path: String) -> String {
     let isPlain = path.utf8.allSatisfy { byte in
       byte >= 0x80 || byte >= 0x2B && byte <= 0x3A || byte == UInt8(ascii: "_")

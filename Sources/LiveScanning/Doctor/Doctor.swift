@@ -2,8 +2,8 @@ package import Sources
 
 /// Checks that find what stops scanning on a host, and the commands that fix it, in order.
 package enum Doctor {
-  /// Returns the findings on a host. One working adapter is enough, so problems of the others are
-  /// warnings. The same applies to the two backends, raw HCI sockets and bluetoothd.
+  /// Returns the findings on a host. One working adapter and one working backend are enough, so
+  /// problems of the others are warnings.
   package static func examine(_ host: HostView) -> [Finding] {
     var host = host
     // A container may not see the kernel's modules.
@@ -35,7 +35,6 @@ package enum Doctor {
     return findings
   }
 
-  /// Returns the finding that stops scanning and must be fixed first, or `nil`.
   package static func obstacle(in findings: [Finding]) -> Finding? {
     findings.first { $0.level == .error }
   }

@@ -4,11 +4,9 @@ import Sources
 /// A program with open HCI sockets. The kernel does not show for which adapter.
 package struct HCIProgram: Hashable, Sendable {
   package var process: Int32
-  /// The name, of which the kernel keeps 15 characters.
   package var name: String
 }
 
-/// The programs with open HCI sockets, except this process.
 package struct HCIPrograms: Hashable, Sendable {
   package var programs: [HCIProgram] = []
   /// The users of sockets whose programs this process may not see, by number.
@@ -18,7 +16,6 @@ package struct HCIPrograms: Hashable, Sendable {
 }
 
 extension HCIPrograms: CustomStringConvertible {
-  /// Reads `/proc/net/hci`, and finds the processes by their descriptors, as far as permitted.
   package static func current() -> HCIPrograms { HCIPrograms(procfs: "/proc") }
 
   init(procfs: String) {
@@ -42,8 +39,8 @@ extension HCIPrograms: CustomStringConvertible {
     unseenUsers = users.sorted { $0.key < $1.key }.map(\.value)
   }
 
-  /// Returns whether a list of all HCI sockets has only these, for whichever adapters. Then no
-  /// other running program can have started a scan, and none can stop it.
+  /// Returns whether a list of all HCI sockets has only these, so no other program has to do with
+  /// the scan.
   package static func hasOnly(_ descriptors: [Int32], in list: String?) -> Bool {
     guard let list else { return false }
     let own = Set(descriptors.compactMap(inode))

@@ -40,8 +40,7 @@ extension HostView {
     }
   }
 
-  /// Whether Docker or Podman left a mark, or this is not the first process namespace, whose number
-  /// is fixed in the kernel.
+  /// Whether Docker or Podman left a mark, or this is not the first process namespace.
   private static var isContainer: Bool {
     exists("/.dockerenv") || exists(podmanMark)
       || linkTarget(of: "/proc/self/ns/pid").map { $0 != "pid:[4026531836]" } ?? false
@@ -49,8 +48,7 @@ extension HostView {
 
   private static let podmanMark = "/run/.containerenv"
 
-  /// Returns whether this is the host's network; `nil` if that is unknown. In a container, the
-  /// first process may be in the container's own.
+  // In a container, the first process may be in the container's own network.
   private static func hasHostNetwork(isContainer: Bool) -> Bool? {
     guard let own = linkTarget(of: "/proc/self/ns/net"),
       let first = linkTarget(of: "/proc/1/ns/net")

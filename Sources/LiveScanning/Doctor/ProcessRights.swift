@@ -2,19 +2,16 @@ import CXattr
 import Glibc
 import Sources
 
-/// The kernel's permissions for a process, as far as scanning needs them.
 package struct ProcessRights: Hashable, Sendable {
   package var effective: UInt64
   /// The capabilities that it, or a file that it runs, can get.
   package var bounding = UInt64.max
   /// Whether the capabilities of files are ignored: no_new_privs.
   package var hasNoNewPrivileges = false
-  /// Whether a filter restricts its system calls.
   package var isFiltered = false
   /// Whether its capabilities hold on the host, not only in a user namespace.
   package var isOnHost = true
   package var isRoot = false
-  /// Whether its user has the same number on the host.
   package var hasHostUser = true
 
   /// `CAP_NET_ADMIN`, for switching adapters on and off.
@@ -51,8 +48,8 @@ extension ProcessRights {
       hasHostUser: Self.hasHostUser(user, map.compactMap { Int($0) }))
   }
 
-  /// Returns whether a user has the same number outside. Each range has its first number inside,
-  /// its first number outside, and its length.
+  /// Returns whether a user has the same number outside. A range: first inside, first outside,
+  /// length.
   private static func hasHostUser(_ user: UInt32, _ map: [Int]) -> Bool {
     guard !map.isEmpty else { return true }
     return stride(from: 0, to: map.count - 2, by: 3).contains { start in

@@ -8,7 +8,6 @@ import HCIPackets
   /// A raw HCI socket, which is not inherited and does not block. Only this type calls the system.
   struct HCISocket: ~Copyable {
     let descriptor: Int32
-    /// The adapter that the socket is bound to; `nil` for none.
     let adapter: UInt16?
 
     deinit { close(descriptor) }
@@ -36,9 +35,9 @@ import HCIPackets
       return socket
     }
 
-    /// Opens a socket that receives only what a scanner of one adapter needs, with other programs'
-    /// commands, which show who scans. Throws `EPERM` without `CAP_NET_RAW`: the kernel then
-    /// delivers no LE events, without an error, which only the filter shows.
+    /// Opens a socket that receives only what a scanner needs, with other programs' commands.
+    /// Throws `EPERM` without `CAP_NET_RAW`: the kernel then delivers no LE events, which only the
+    /// filter shows.
     static func scanning(_ adapter: UInt16) throws(HCISocketError) -> HCISocket {
       let socket = try bound(to: adapter)
       let events = [EVT_CMD_COMPLETE, EVT_CMD_STATUS, EVT_HARDWARE_ERROR, EVT_LE_META_EVENT]
@@ -90,7 +89,7 @@ import HCIPackets
     }
 
     /// Limits the events to some codes, and answers to one opcode, or to all with 0; adds other
-    /// programs' commands if requested. Without `CAP_NET_RAW`, fewer events come, without an error.
+    /// programs' commands if requested.
     func filter(
       events: [Int32], opcode: Opcode = Opcode(rawValue: 0), commands: Bool = false
     ) throws(HCISocketError) {
@@ -128,7 +127,6 @@ import HCIPackets
       return nil
     }
 
-    /// Waits until there is something to read, a signal comes, or the time is over.
     func wait(milliseconds: Int32) throws(HCISocketError) {
       var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
       // The entry outlives the call.
@@ -200,7 +198,6 @@ import HCIPackets
       else { throw HCISocketError("HCIDEVUP", adapter: index) }
     }
 
-    /// Whether a program uses the bound adapter exclusively, by the user channel.
     var isHeld: Bool {
       // The address has no connection; the kernel returns EBUSY before it reads the address.
       var request = InlineArray<64, UInt8>(repeating: 0)

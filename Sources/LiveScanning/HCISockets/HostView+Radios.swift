@@ -2,8 +2,7 @@ import HCIPackets
 import Sources
 
 extension HostView.Radio {
-  /// Returns an adapter with its controller's answers, each after ``CommandChannel/answerLimit`` at
-  /// most. Queries the controller only if the adapter is on. Sends it scan parameters if requested.
+  /// Queries the adapter's controller if the adapter is on; sends it scan parameters if requested.
   package static func look(at adapter: Adapter, triesScan: Bool = false) -> HostView.Radio {
     let driver = linkTarget(of: "/sys/class/bluetooth/\(adapter.name)/device/driver")
     var radio = HostView.Radio(

@@ -2,9 +2,8 @@ import Scanning
 
 /// A converter of the kernel's time stamps, which are wall-clock times, to monotonic times.
 ///
-/// A packet is not older than the time at which the queue was last empty, and not newer than now.
-/// So a wall clock that steps before a packet is read moves the packet by at most the time between
-/// two readings, and never changes the order of packets.
+/// A packet is not older than the time at which the queue was last empty, and not newer than now,
+/// so a step of the wall clock moves it by at most that and never changes the order of packets.
 struct KernelClock: Sendable {
   private(set) var latestEmpty: MonotonicTime
   private var latest: MonotonicTime

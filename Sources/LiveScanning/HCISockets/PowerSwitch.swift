@@ -3,9 +3,8 @@ import Glibc
 import Scanning
 import Synchronization
 
-/// A switch that turns an adapter on in the background, because that can take seconds: at once if
-/// it was found off, came back or was unblocked; after ten seconds, then ever later, if somebody
-/// switched it off.
+/// A switch that turns an adapter on in the background, because that can take seconds: at once, or
+/// after ten seconds, then ever later, if somebody switched it off.
 struct PowerSwitch {
   private var backoff = Backoff.quick
   /// The growing wait after each time that a person switched the adapter off.
@@ -25,7 +24,6 @@ struct PowerSwitch {
 
   var outcome: Int32? { attempt.errno.withLock { $0 } }
 
-  /// Records that the adapter is there, or will be, so that it may be switched on at once.
   mutating func found() {
     next = nil
     backoff = .quick

@@ -2,8 +2,7 @@ import Glibc
 import Scanning
 import Synchronization
 
-/// Ends scans when a process exits normally while it receives, because a controller continues to
-/// scan without its host. A killed process leaves its scan on.
+/// Ends scans at a process's normal end, because a controller continues to scan without its host.
 enum RestAtExit {
   private struct Reference: Sendable {
     weak let scanner: HCIScanner?

@@ -4,19 +4,16 @@ import Scanning
 
 /// A decoder of the track points of GPX 1.0 and 1.1.
 ///
-/// A track point (`trkpt`) with a time is a fix. Others, those with `fix` `none`, and route points
-/// (`rtept`) and waypoints (`wpt`), which may be planned, are counted but not delivered. Elevations
-/// count as above mean sea level, and are dropped if `fix` is `2d`. NaN and -1, which apps write
-/// for unknown values, are ignored; other invalid values make the point invalid.
+/// A track point (`trkpt`) with a time is a fix. Others, and route points and waypoints, which may
+/// be planned, are only counted. NaN and -1, which apps write for unknown values, are ignored;
+/// other invalid values make the point invalid.
 ///
-/// Speed (m/s), course and accuracies (m) are in the point (GPX 1.0) or its extensions, in elements
-/// such as `speed`, `course`, `bearing`, `accuracy`, `hacc`, `vacc` and apps' variants, in any
-/// namespace and letter case. A missing accuracy follows from `hdop`, as in NMEA.
+/// Speed, course and accuracies are in the point (GPX 1.0) or its extensions, in any namespace and
+/// letter case. A missing accuracy follows from `hdop`, as in NMEA.
 struct GPXTrack: TrackFormatDecoder {
   private var scanner = XMLScanner()
   private var offset = 0
   private var point: Point?
-  /// The number of open elements inside the point.
   private var depth = 0
 
   private struct Point {

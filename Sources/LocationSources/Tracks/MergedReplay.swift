@@ -5,15 +5,14 @@ import Synchronization
 
 /// A replay of captures and one of tracks, kept in order of time across their threads.
 ///
-/// The side with the earlier next input delivers up to the other side's next input. The other waits
-/// until the client has handled this and asks for more. At equal times, sightings come first. A
-/// side that is not needed, or has ended, does not delay the other.
+/// The side with the earlier next input delivers up to the other side's next input, while the other
+/// waits. At equal times, sightings come first. A side at rest or at its end delays nothing.
 package final class MergedReplay: Sendable {
   package let scanner: any Scanner
   package let source: any LocationSource
 
-  /// Merges recordings at the captures' speed. With `startsTogether`, both must be used, because
-  /// the first to be received waits for the other.
+  /// Merges recordings at the captures' speed. With `startsTogether`, the first side to be received
+  /// waits for the other.
   package init(_ captures: ReplayScanner, _ tracks: TrackReplay, startsTogether: Bool) {
     let order = Order(captures.speed, startsTogether: startsTogether)
     captures.stopPacing()
@@ -31,7 +30,6 @@ package final class MergedReplay: Sendable {
   /// The turns of both sides. Nothing is called while its lock is held.
   fileprivate final class Order: Sendable {
     private struct State {
-      /// The earliest time of each side's next delivery; `nil` while unknown.
       var next: [MonotonicTime?] = [nil, nil]
       var isResting: [Bool]
       var pacer: Pacer?
@@ -89,7 +87,6 @@ package final class MergedReplay: Sendable {
     func wake(_ side: Side) { signals[side.rawValue].send() }
   }
 
-  /// Inputs that were read and not delivered yet.
   fileprivate struct Held<Value: Sendable>: Sendable {
     var values: [Value] = []
     private var first = 0

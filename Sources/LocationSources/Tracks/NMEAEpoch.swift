@@ -10,10 +10,8 @@ import Scanning
 struct NMEAEpoch {
   /// Nanoseconds since midnight, UTC; `nil` if the receiver does not know the time.
   var timeOfDay: Int64?
-  /// Days since 1970.
   var date: Int64?
   private var kinds: Set<NMEASentence.Kind> = []
-  /// Whether a sentence says that there is no fix.
   private(set) var isRefused = false
   /// The position, and the rank of its sentence: 3 for GGA, 2 for GNS, 1 for RMC, 0 for GLL.
   private var place: (coordinate: Coordinate, rank: Int)?
@@ -36,8 +34,7 @@ struct NMEAEpoch {
   private static let restSpeed = 0.3
   /// The range of a dilution. Receivers write up to 9999.9 if it is unknown.
   private static let dilution = 0.0...10_000
-  /// The tolerance of an epoch's time, in nanoseconds: sentences round it to milliseconds or
-  /// hundredths.
+  /// The tolerance of an epoch's time, in nanoseconds, which sentences round to hundredths.
   private static let rounding: Int64 = 10_000_000
   private static let metersPerSecondPerKnot = 1852.0 / 3600
 
@@ -51,7 +48,6 @@ struct NMEAEpoch {
     !kinds.isDisjoint(with: [.gga, .gns, .rmc, .gll])
   }
 
-  /// The fix, without its time; `nil` if there is none.
   var fix: Fix? {
     guard !isRefused, let place = place?.coordinate else { return nil }
     var fix = Fix(
@@ -70,7 +66,6 @@ struct NMEAEpoch {
     return fix
   }
 
-  /// The radius of 68 % in meters, from standard deviations, else from the HDOP.
   var horizontalAccuracy: Double? {
     if let deviations {
       return Double.hypot(deviations.north, deviations.east) / Double.sqrt(2) * Dilution.radius68
@@ -78,14 +73,10 @@ struct NMEAEpoch {
     return hdop.map { Dilution.horizontalAccuracy($0, isDifferential: isDifferential) }
   }
 
-  /// Degrees clockwise from magnetic north.
   var magneticHeading: Double? { heading?.magnetic }
   var hasOnlyTrueHeading: Bool { heading == nil && hasUnknownDeclination }
 
-  // MARK: Sentences
-
   /// Adds a sentence of this epoch; returns `false`, with nothing changed, if a field is invalid.
-  ///
   /// `declination` is the track's latest, in degrees clockwise from true north to magnetic north.
   mutating func take(_ sentence: NMEASentence, declination: inout Double?) -> Bool {
     var changed = self
@@ -198,8 +189,6 @@ struct NMEAEpoch {
     self.altitude = known(sentence[altitude], FieldRange.altitude)
     self.separation = known(sentence[separation], FieldRange.separation)
   }
-
-  // MARK: Fields
 
   /// Returns an optional number; `nil` if it is absent or out of range, as for unknown values.
   private func known(_ field: ArraySlice<UInt8>, _ range: ClosedRange<Double>) -> Double? {

@@ -6,7 +6,6 @@ struct NMEASentence {
     case gst = "GST", gbs = "GBS", zda = "ZDA", hdg = "HDG", hdm = "HDM", hdt = "HDT"
   }
 
-  /// The text from the address to the checksum.
   private let text: [UInt8]
   private let fields: [Range<Int>]
   /// The kind; `nil` for proprietary sentences (`$P…`) and other types.
@@ -41,7 +40,6 @@ struct NMEASentence {
     fields.indices.contains(field - 1) ? text[fields[field - 1]] : []
   }
 
-  /// Returns the letter of a field that has exactly one.
   func letter(_ field: Int) -> Unicode.Scalar? {
     self[field].count == 1 ? self[field].first.map { Unicode.Scalar($0) } : nil
   }
@@ -50,18 +48,15 @@ struct NMEASentence {
 /// A parser that finds NMEA sentences among other bytes.
 ///
 /// A sentence begins with `$` and ends with `*` and two hexadecimal digits, or without a checksum
-/// at a line end (CR, LF or both). Everything else is skipped: packets of UBX, SiRF or RTCM,
-/// comments, tag blocks. In it, a `$` only counts before printable text with a valid checksum. The
-/// standard limits sentences to 82 bytes, but receivers exceed this, so memory is for 255.
-///
-/// Once a sentence of the track has a checksum, one without it counts as damaged.
+/// at a line end. Everything else is skipped: packets of UBX, SiRF or RTCM, comments, tag blocks.
+/// Receivers exceed the standard's limit of 82 bytes, so memory is for 255. After a sentence with a
+/// checksum, one without it counts as damaged.
 struct NMEAFramer {
   private static let longest = 255
   private var text: [UInt8]?
   private var isTooLong = false
   private var hasChecksums = false
 
-  /// Reads a byte, and returns the sentence that it completes.
   mutating func take(_ byte: UInt8, _ counts: inout TrackCounts) -> NMEASentence? {
     switch byte {
     case UInt8(ascii: "$"):
@@ -94,7 +89,6 @@ struct NMEAFramer {
     return nil
   }
 
-  /// Ends the track, and counts an incomplete sentence as malformed.
   mutating func finish(_ counts: inout TrackCounts) {
     if text != nil { counts[.malformed] += 1 }
     text = nil

@@ -6,18 +6,14 @@ import Scanning
 ///
 /// GGA, RMC, GLL, GNS, GST and GBS contain the time of day. The first of them with another time
 /// ends an epoch, as does a second one of a type without a time, and the end of the track. VTG, GSA
-/// and headings have no time: they belong to the current epoch, or to the next if the current one
-/// has that type (except GSA, one per constellation). While a track is being written, a fix is
-/// therefore delivered with the next epoch.
+/// and headings belong to the current epoch, or to the next if the current one has that type.
 ///
 /// RMC and ZDA contain the date. In between, each time of day is within twelve hours of the
 /// previous one. At most 600 epochs before the first date are held and dated back from it. A track
-/// without a date begins on 1970-01-01. All talkers are read alike; proprietary sentences (P…) are
-/// not read.
+/// without a date begins on 1970-01-01.
 struct NMEATrack: TrackFormatDecoder {
   private static let mostHeld = 600
-  /// The time, in nanoseconds, for which an accuracy also applies to epochs without one, because
-  /// many receivers write the dilution only with some positions.
+  /// The nanoseconds for which an accuracy also applies to epochs without one.
   private static let accuracyAge = 10 * WallClockTime.nanosecondsPerSecond
   private static let daysPerEra: Int64 = 1024 * 7
 
@@ -28,7 +24,6 @@ struct NMEATrack: TrackFormatDecoder {
   private var declination: Double?
   /// The latest ZDA, which may precede or follow its epoch and differ from the fix's time.
   private var announced: (day: Int64, time: Int64)?
-  /// The time of the latest dated epoch, in nanoseconds since 1970.
   private var reference: Int64?
   private var isUndated = false
   private var held: [NMEAEpoch] = []
@@ -108,9 +103,6 @@ struct NMEATrack: TrackFormatDecoder {
       hour: value / 10000, minute: value / 100 % 100, second: value % 100, fraction: fraction)
   }
 
-  // MARK: Epochs
-
-  /// Ends the epoch, and starts the next with the early sentences.
   private mutating func close(_ output: inout TrackOutput) {
     var ended = epoch
     epoch = NMEAEpoch()
@@ -155,7 +147,6 @@ struct NMEATrack: TrackFormatDecoder {
     return stated * nanosecondsPerDay + time
   }
 
-  /// Returns `true` if a step is a rollover of the GPS week number, which is counted separately.
   private func isRollover(_ days: Int64) -> Bool {
     let rest = (abs(days) + 7) % Self.daysPerEra
     return abs(days) > 7 && rest <= 14

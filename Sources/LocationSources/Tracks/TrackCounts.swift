@@ -1,4 +1,3 @@
-/// The counts of a recorded track's contents and irregularities.
 package struct TrackCounts: Hashable, Sendable {
   /// NMEA sentences, track points of GPX or lines of gpsd, used or not.
   package var records = 0
@@ -16,7 +15,6 @@ package struct TrackCounts: Hashable, Sendable {
   }
 }
 
-/// An irregularity of a part of a track.
 package enum TrackOddity: UInt8, CaseIterable, Sendable {
   // Not delivered
 
@@ -31,7 +29,6 @@ package enum TrackOddity: UInt8, CaseIterable, Sendable {
   case noFix
   /// A fix with the time of the previous one.
   case duplicate
-  /// A true heading without a known declination.
   case unknownDeclination
   case otherReceiver
 

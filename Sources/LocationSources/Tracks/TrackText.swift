@@ -24,7 +24,6 @@ func decimal(_ text: ArraySlice<UInt8>) -> Double? {
   return (isNegative ? -1 : 1) * Double(value) / scale
 }
 
-/// Parses up to 9 digits.
 func digits(_ text: ArraySlice<UInt8>) -> Int64? {
   guard (1...9).contains(text.count) else { return nil }
   var value: Int64 = 0
@@ -53,9 +52,8 @@ func bearing(_ degrees: Double) -> Double? {
 
 let nanosecondsPerDay: Int64 = 86400 * WallClockTime.nanosecondsPerSecond
 
-/// Returns the days from 1970-01-01 to a valid date from 1970 to 2199.
-///
-/// By Howard Hinnant's `days_from_civil` (<https://howardhinnant.github.io/date_algorithms.html>).
+/// Returns the days from 1970-01-01 to a valid date from 1970 to 2199, by Howard Hinnant's
+/// `days_from_civil` (<https://howardhinnant.github.io/date_algorithms.html>).
 func daysSinceEpoch(year: Int64, month: Int64, day: Int64) -> Int64? {
   let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
   let lengths: [Int64] = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
@@ -76,8 +74,7 @@ func timeOfDay(hour: Int64, minute: Int64, second: Int64, fraction: Int64) -> In
 }
 
 extension WallClockTime {
-  /// Parses `2026-01-01T00:00:00Z` as in XML Schema, with an optional fraction and offset (else
-  /// UTC).
+  /// Parses `2026-01-01T00:00:00Z` as in XML Schema, with an optional fraction and offset.
   init?(xml text: ArraySlice<UInt8>) {
     let bytes = Array(text)
     let marks: [(Int, Unicode.Scalar)] = [(4, "-"), (7, "-"), (13, ":"), (16, ":")]

@@ -1,11 +1,9 @@
 /// A scanner of XML elements, for the part of XML that GPX uses.
 ///
-/// GPX's own names and values are ASCII, so all extensions of ASCII are read alike (UTF-8, ISO
-/// 8859, Windows-1252), as is UTF-16, detected by its byte order mark or the zero in its first
-/// character. Other characters become `?`. The five predefined entities and character references
-/// are expanded; declarations in a document type are refused, so no other entities exist. Comments,
-/// processing instructions and a document type are skipped. Memory is at most 64 KiB for a tag, 128
-/// bytes of text per element, and 64 open elements.
+/// GPX's own names and values are ASCII, so all extensions of ASCII are read alike, as is UTF-16;
+/// other characters become `?`. Predefined entities and character references are expanded, and
+/// declarations in a document type are refused. Memory is at most 64 KiB for a tag, 128 bytes of
+/// text per element, and 64 open elements.
 struct XMLScanner {
   enum Event {
     case start(name: ArraySlice<UInt8>, attributes: [(name: ArraySlice<UInt8>, value: [UInt8])])
@@ -48,7 +46,6 @@ struct XMLScanner {
     }
   }
 
-  /// Returns the start of a document as ASCII.
   static func text(_ bytes: [UInt8]) -> [UInt8] {
     let encoding = Encoding(bytes)
     if encoding == .bytes {
@@ -70,7 +67,6 @@ struct XMLScanner {
     name.lastIndex(of: UInt8(ascii: ":")).map { name[($0 + 1)...] } ?? name
   }
 
-  /// Reads a byte, and appends the events that it completes.
   mutating func take(_ byte: UInt8, into events: inout [Event]) throws(Fault) {
     guard !isAtEnd else { return }
     if encoding == .bytes { return try take(character: byte, into: &events) }
