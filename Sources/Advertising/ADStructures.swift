@@ -28,7 +28,6 @@ package struct ADStructure: ~Escapable {
     self.count = count
   }
 
-  /// AD Data: Length − 1 bytes.
   @inlinable @inline(__always)
   package var data: RawSpan {
     @_lifetime(copy self)
@@ -39,10 +38,7 @@ package struct ADStructure: ~Escapable {
 /// Walks the AD structures of one advert.
 ///
 /// ```
-/// +--------+---------+----------------+--------+----
-/// | Length | AD Type |    AD Data     | Length | …
-/// +--------+---------+----------------+--------+----
-///  1 octet   1 octet   Length−1 octets
+/// Length | AD Type | AD Data (Length − 1) | Length | …
 /// ```
 ///
 /// A length of zero ends the significant part early; the rest is ignored (§11). A length that runs
@@ -79,9 +75,7 @@ package struct ADStructures: ~Escapable {
     base = 0 &- report.start
   }
 
-  /// Returns the next structure, or `nil` after the last.
-  ///
-  /// - Throws: `ParseError` at the length byte of a structure that runs past the data.
+  /// Returns the next structure, or `nil` after the last. Throws at one that runs past the data.
   @inlinable @inline(__always)
   @_lifetime(copy self)
   @_lifetime(self: copy self)
@@ -90,11 +84,9 @@ package struct ADStructures: ~Escapable {
     guard start < end else { return nil }
     // All reads lie before `end`, which is at most the number of bytes.
     let length = unsafe Int(bytes.littleEndian(UInt8.self, unchecked: start))
-    // Early termination: the rest is not significant.
     guard length > 0 else { return nil }
     let next = start &+ 1 &+ length
     guard next <= end else {
-      // Ends the walk.
       position = end
       throw Self.overrun(length, available: end &- start &- 1, at: base &+ start)
     }
@@ -113,57 +105,43 @@ package struct ADStructures: ~Escapable {
 
 /// The type of an AD structure (Bluetooth Assigned Numbers, §2.3).
 @usableFromInline
-package struct ADType: RawRepresentable, Hashable, Sendable, BitwiseCopyable {
+package struct ADType: RawRepresentable, Hashable, Sendable, BitwiseCopyable,
+  CustomStringConvertible
+{
   @usableFromInline
   package var rawValue: UInt8
 
   @inlinable
   package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// Manufacturer Specific Data: a company identifier and data that the company defines.
   @inlinable
   package static var manufacturerSpecificData: ADType { ADType(rawValue: 0xFF) }
   @inlinable
   package static var serviceData16: ADType { ADType(rawValue: 0x16) }
   @inlinable
   package static var flags: ADType { ADType(rawValue: 0x01) }
-}
 
-extension ADType: CustomStringConvertible {
   /// The name in the Assigned Numbers, or the value in hexadecimal.
   @usableFromInline
   package var description: String {
-    switch rawValue {
-    case 0x01: "Flags"
-    case 0x02: "Incomplete List of 16-bit Service UUIDs"
-    case 0x03: "Complete List of 16-bit Service UUIDs"
-    case 0x04: "Incomplete List of 32-bit Service UUIDs"
-    case 0x05: "Complete List of 32-bit Service UUIDs"
-    case 0x06: "Incomplete List of 128-bit Service UUIDs"
-    case 0x07: "Complete List of 128-bit Service UUIDs"
-    case 0x08: "Shortened Local Name"
-    case 0x09: "Complete Local Name"
-    case 0x0A: "Tx Power Level"
-    case 0x0D: "Class of Device"
-    case 0x10: "Device ID"
-    case 0x12: "Peripheral Connection Interval Range"
-    case 0x14: "List of 16-bit Service Solicitation UUIDs"
-    case 0x15: "List of 128-bit Service Solicitation UUIDs"
-    case 0x16: "Service Data - 16-bit UUID"
-    case 0x17: "Public Target Address"
-    case 0x18: "Random Target Address"
-    case 0x19: "Appearance"
-    case 0x1A: "Advertising Interval"
-    case 0x1B: "LE Bluetooth Device Address"
-    case 0x1C: "LE Role"
-    case 0x20: "Service Data - 32-bit UUID"
-    case 0x21: "Service Data - 128-bit UUID"
-    case 0x24: "URI"
-    case 0x2F: "Advertising Interval - long"
-    case 0x30: "Broadcast Code"
-    case 0x31: "Encrypted Data"
-    case 0xFF: "Manufacturer Specific Data"
-    default: "0x" + String(rawValue, radix: 16, uppercase: true)
-    }
+    Self.names[rawValue] ?? "0x" + String(rawValue, radix: 16, uppercase: true)
   }
+
+  private static let names: [UInt8: String] = [
+    0x01: "Flags", 0x02: "Incomplete List of 16-bit Service UUIDs",
+    0x03: "Complete List of 16-bit Service UUIDs",
+    0x04: "Incomplete List of 32-bit Service UUIDs",
+    0x05: "Complete List of 32-bit Service UUIDs",
+    0x06: "Incomplete List of 128-bit Service UUIDs",
+    0x07: "Complete List of 128-bit Service UUIDs", 0x08: "Shortened Local Name",
+    0x09: "Complete Local Name", 0x0A: "Tx Power Level", 0x0D: "Class of Device",
+    0x10: "Device ID", 0x12: "Peripheral Connection Interval Range",
+    0x14: "List of 16-bit Service Solicitation UUIDs",
+    0x15: "List of 128-bit Service Solicitation UUIDs", 0x16: "Service Data - 16-bit UUID",
+    0x17: "Public Target Address", 0x18: "Random Target Address", 0x19: "Appearance",
+    0x1A: "Advertising Interval", 0x1B: "LE Bluetooth Device Address", 0x1C: "LE Role",
+    0x20: "Service Data - 32-bit UUID", 0x21: "Service Data - 128-bit UUID", 0x24: "URI",
+    0x2F: "Advertising Interval - long", 0x30: "Broadcast Code", 0x31: "Encrypted Data",
+    0xFF: "Manufacturer Specific Data",
+  ]
 }

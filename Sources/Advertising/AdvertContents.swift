@@ -13,7 +13,6 @@ package struct AdvertContents: Hashable, Sendable {
   package static let maximumServices = 16
 
   private var hasCompleteName = false
-  /// Whether the company is that of an iBeacon frame.
   private var hasFormatCompany = false
 
   /// Reads advertising data up to the first malformed structure.
@@ -25,10 +24,12 @@ package struct AdvertContents: Hashable, Sendable {
   /// Merges other data of the same sender: a scan response, or an alternating advert.
   package mutating func merge(_ other: AdvertContents) {
     if let name = other.name, other.hasCompleteName || !hasCompleteName {
-      (self.name, hasCompleteName) = (name, other.hasCompleteName)
+      self.name = name
+      hasCompleteName = other.hasCompleteName
     }
     if other.company != nil, company == nil || hasFormatCompany || !other.hasFormatCompany {
-      (company, hasFormatCompany) = (other.company, other.hasFormatCompany)
+      company = other.company
+      hasFormatCompany = other.hasFormatCompany
     }
     for service in other.services { add(service) }
   }
@@ -36,15 +37,17 @@ package struct AdvertContents: Hashable, Sendable {
   private mutating func read(_ structure: ADStructure) {
     let data = structure.data
     switch structure.type.rawValue {
-    case 0x02, 0x03: addServices(data, bytes: 2, count: data.byteCount / 2)
-    case 0x04, 0x05: addServices(data, bytes: 4, count: data.byteCount / 4)
-    case 0x06, 0x07: addServices(data, bytes: 16, count: data.byteCount / 16)
+    case 0x02, 0x03: addServices(data.array, bytes: 2)
+    case 0x04, 0x05: addServices(data.array, bytes: 4)
+    case 0x06, 0x07: addServices(data.array, bytes: 16)
     // Service data begins with the service's UUID.
-    case 0x16: addServices(data, bytes: 2, count: 1)
-    case 0x20: addServices(data, bytes: 4, count: 1)
-    case 0x21: addServices(data, bytes: 16, count: 1)
+    case 0x16: addServices(data.extracting(first: 2).array, bytes: 2)
+    case 0x20: addServices(data.extracting(first: 4).array, bytes: 4)
+    case 0x21: addServices(data.extracting(first: 16).array, bytes: 16)
     case 0x08 where !hasCompleteName: name = Self.text(data)
-    case 0x09: (name, hasCompleteName) = (Self.text(data), true)
+    case 0x09:
+      name = Self.text(data)
+      hasCompleteName = true
     case 0xFF where company == nil || hasFormatCompany:
       guard data.byteCount >= 2 else { return }
       company = data.littleEndian(UInt16.self, at: 0)
@@ -53,13 +56,11 @@ package struct AdvertContents: Hashable, Sendable {
     }
   }
 
-  private mutating func addServices(_ data: RawSpan, bytes: Int, count: Int) {
-    guard data.byteCount >= bytes else { return }
-    for index in 0..<min(count, Self.maximumServices) {
+  private mutating func addServices(_ data: [UInt8], bytes: Int) {
+    let starts = stride(from: 0, through: data.count - bytes, by: bytes)
+    for start in starts.prefix(Self.maximumServices) {
       // The least significant octet comes first.
-      let digits = (0..<bytes).reversed().map {
-        data.littleEndian(UInt8.self, at: index * bytes + $0).hexadecimal
-      }.joined()
+      let digits = data[start..<(start + bytes)].reversed().map(\.hexadecimal).joined()
       add(bytes == 16 ? ProximityUUID(digits)?.description ?? digits : digits)
     }
   }
@@ -71,16 +72,13 @@ package struct AdvertContents: Hashable, Sendable {
 
   /// Decodes UTF-8 up to a zero byte; returns `nil` if the text is empty.
   private static func text(_ data: RawSpan) -> String? {
-    let bytes = (0..<data.byteCount).map { data.littleEndian(UInt8.self, at: $0) }.prefix {
-      $0 != 0
-    }
+    let bytes = data.array.prefix { $0 != 0 }
     return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
   }
 }
 
 /// The names of companies that are common on air (Bluetooth Assigned Numbers, §7).
 package enum CompanyName {
-  /// Returns the name of a company, or `nil` if it is not in the table.
   package static func of(_ company: UInt16) -> String? { names[company] }
 
   private static let names: [UInt16: String] = [

@@ -22,9 +22,12 @@ package struct AdvertisingReportFields: BitwiseCopyable {
     from start: Int, to end: Int, address: BluetoothAddress, addressType: AddressType,
     eventType: AdvertisingEventType, rssi: Int8?
   ) {
-    (self.start, self.end) = (start, end)
-    (self.address, self.addressType) = (address, addressType)
-    (self.eventType, self.rssi) = (eventType, rssi)
+    self.start = start
+    self.end = end
+    self.address = address
+    self.addressType = addressType
+    self.eventType = eventType
+    self.rssi = rssi
   }
 }
 
@@ -50,7 +53,8 @@ package struct AdvertisingReport: ~Escapable {
   @_lifetime(copy bytes)
   @unsafe
   package init(_ bytes: RawSpan, _ fields: AdvertisingReportFields) {
-    (self.bytes, self.fields) = (bytes, fields)
+    self.bytes = bytes
+    self.fields = fields
   }
 
   /// The raw AD structures, which ``ADStructures`` walks.

@@ -2,16 +2,16 @@ public import Bytes
 
 /// A 48-bit Bluetooth device address, BD_ADDR (Core Specification, Vol 2, Part B, §1.2).
 @frozen
-public struct BluetoothAddress: Hashable, Sendable, BitwiseCopyable {
+public struct BluetoothAddress: Hashable, Sendable, BitwiseCopyable, LosslessStringConvertible,
+  Codable
+{
   /// The address in the low 48 bits; the first written octet is the most significant.
   public var rawValue: UInt64
 
   /// Creates an address from its 48 bits; higher bits are dropped.
   @inlinable
   public init(rawValue: UInt64) { self.rawValue = rawValue & 0xFFFF_FFFF_FFFF }
-}
 
-extension BluetoothAddress {
   /// Reads an address in packet order: six octets, the least significant first.
   @inlinable @inline(__always)
   package init(parsing cursor: inout ByteCursor) throws(ParseError) {
@@ -28,13 +28,10 @@ extension BluetoothAddress {
     self.init(rawValue: high << 32 | low)
   }
 
-  /// The address in packet order.
   package var littleEndianBytes: [UInt8] {
     (0..<6).map { UInt8(truncatingIfNeeded: rawValue >> (8 * $0)) }
   }
-}
 
-extension BluetoothAddress: LosslessStringConvertible {
   /// Parses `AA:BB:CC:DD:EE:FF`, with digits of either case.
   public init?(_ description: String) {
     let octets = description.split(separator: ":", omittingEmptySubsequences: false)
@@ -61,9 +58,7 @@ extension BluetoothAddress: LosslessStringConvertible {
     }
     return text
   }
-}
 
-extension BluetoothAddress: Codable {
   /// Decodes the text form.
   public init(from decoder: any Decoder) throws { try self.init(textFrom: decoder) }
 
@@ -74,7 +69,9 @@ extension BluetoothAddress: Codable {
 /// The kind of an advertiser's address: Address_Type (Core Specification, Vol 4, Part E,
 /// §7.7.65.13).
 @frozen
-public struct AddressType: RawRepresentable, Hashable, Sendable, Codable, BitwiseCopyable {
+public struct AddressType: RawRepresentable, Hashable, Sendable, Codable, BitwiseCopyable,
+  CustomStringConvertible
+{
   /// The value on the wire.
   public var rawValue: UInt8
 
@@ -97,9 +94,7 @@ public struct AddressType: RawRepresentable, Hashable, Sendable, Codable, Bitwis
   /// The advertiser gave no address.
   @inlinable
   public static var anonymous: AddressType { AddressType(rawValue: 0xFF) }
-}
 
-extension AddressType: CustomStringConvertible {
   /// The kind's name, for example `random`.
   public var description: String {
     switch self {

@@ -34,14 +34,10 @@ public struct IBeacon: Hashable, Sendable, BitwiseCopyable {
   /// The length of a frame's manufacturer-specific data in bytes, with the company identifier.
   @inlinable
   public static var byteCount: Int { 25 }
-}
 
-extension IBeacon {
-  /// The result of reading manufacturer-specific data.
   @usableFromInline
   package enum Reading: Hashable, Sendable, BitwiseCopyable {
     case frame(IBeacon)
-    /// A different message, from Apple or another company.
     case other
     /// Apple's beacon type with a length that is not an iBeacon's.
     case malformed
@@ -59,10 +55,10 @@ extension IBeacon {
     unsafe read(structure.bytes, from: structure.start, count: structure.count)
   }
 
-  /// Reads bytes whose bounds the caller has checked.
   @inlinable @inline(__always)
   @unsafe
   static func read(_ data: RawSpan, from start: Int, count: Int) -> Reading {
+    // The caller has checked the bounds.
     guard count >= 4 else { return .other }
     // Each load lies within a count that was checked.
     let word = unsafe data.littleEndian(UInt32.self, unchecked: start)
@@ -148,8 +144,8 @@ package struct IBeaconFrames: ~Escapable {
 }
 
 extension ADStructures {
-  /// Returns the frame of the usual advert, which is Flags and a frame, in one comparison in place
-  /// of a walk; `nil`, without moving, for all others.
+  /// Returns the frame of the usual advert, which is Flags and a frame, in one comparison; `nil`,
+  /// without moving, for all others.
   @inlinable @inline(__always)
   @_lifetime(self: copy self)
   mutating func nextUsualFrame() -> IBeacon? {

@@ -1,7 +1,9 @@
 /// A beacon's 128-bit proximity UUID, in two words for fast comparison and hashing. It is not
 /// Foundation's `UUID`, because every layer below the manager works without Foundation.
 @frozen
-public struct ProximityUUID: Hashable, Sendable, BitwiseCopyable {
+public struct ProximityUUID: Hashable, Sendable, BitwiseCopyable, Comparable,
+  LosslessStringConvertible, Codable
+{
   /// Octets 0 to 7; the first is the most significant.
   public var high: UInt64
   /// Octets 8 to 15.
@@ -13,17 +15,13 @@ public struct ProximityUUID: Hashable, Sendable, BitwiseCopyable {
     self.high = high
     self.low = low
   }
-}
 
-extension ProximityUUID: Comparable {
   /// Orders UUIDs as their text forms.
   @inlinable
   public static func < (left: Self, right: Self) -> Bool {
     (left.high, left.low) < (right.high, right.low)
   }
-}
 
-extension ProximityUUID: LosslessStringConvertible {
   /// Parses 32 hexadecimal digits of either case: in the form of RFC 9562 (8-4-4-4-12), in braces,
   /// or with dashes and spaces anywhere, as tools and data sheets write them.
   public init?(_ description: String) {
@@ -62,9 +60,7 @@ extension ProximityUUID: LosslessStringConvertible {
       return index
     }
   }
-}
 
-extension ProximityUUID: Codable {
   /// Decodes the text form.
   public init(from decoder: any Decoder) throws { try self.init(textFrom: decoder) }
 
@@ -74,7 +70,9 @@ extension ProximityUUID: Codable {
 
 /// The identity of an iBeacon: proximity UUID, major and minor.
 @frozen
-public struct BeaconIdentity: Hashable, Sendable, Codable, BitwiseCopyable {
+public struct BeaconIdentity: Hashable, Sendable, Codable, BitwiseCopyable, Comparable,
+  CustomStringConvertible
+{
   /// The UUID, which identifies the beacon's owner.
   public var uuid: ProximityUUID
   /// The group that the owner assigned.
@@ -89,17 +87,13 @@ public struct BeaconIdentity: Hashable, Sendable, Codable, BitwiseCopyable {
     self.major = major
     self.minor = minor
   }
-}
 
-extension BeaconIdentity: Comparable {
   /// Orders by UUID, then major, then minor.
   @inlinable
   public static func < (left: Self, right: Self) -> Bool {
     (left.uuid, left.major, left.minor) < (right.uuid, right.major, right.minor)
   }
-}
 
-extension BeaconIdentity: CustomStringConvertible {
   /// The text form, for example `E2C56DB5-DFFB-48D2-B060-D0F5A71096E0:1:2`.
   public var description: String { "\(uuid):\(major):\(minor)" }
 }

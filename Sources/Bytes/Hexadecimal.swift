@@ -1,15 +1,7 @@
-/// Conversions between bytes and hexadecimal text.
 package enum Hexadecimal {
   /// Returns two lower-case digits per byte.
   package static func text(of bytes: RawSpan) -> String {
-    var text = ""
-    text.reserveCapacity(bytes.byteCount * 2)
-    for index in 0..<bytes.byteCount {
-      let byte = unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self)
-      text.append(digit(byte >> 4))
-      text.append(digit(byte & 0xF))
-    }
-    return text
+    bytes.array.map(\.hexadecimal).joined().lowercased()
   }
 
   /// Reads bytes from pasted text: digits of either case, with white space, `:`, `-`, `,`, `_` or
@@ -46,10 +38,6 @@ package enum Hexadecimal {
   /// Returns `true` for white space of any kind, unless it carries a combining mark.
   private static func isSeparator(_ character: Character) -> Bool {
     character.unicodeScalars.allSatisfy(\.properties.isWhitespace) || ":-,_".contains(character)
-  }
-
-  private static func digit(_ nibble: UInt8) -> Character {
-    Character(UnicodeScalar(nibble < 10 ? 48 + nibble : 87 + nibble))
   }
 }
 

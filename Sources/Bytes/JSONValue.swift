@@ -11,7 +11,6 @@ package enum JSONValue: Hashable, Sendable {
   /// An object, with the last value of each key.
   case object([String: JSONValue])
 
-  /// The maximum nesting of arrays and objects.
   private static let maximumDepth = 16
 
   /// Reads one value, which only white space may follow.
@@ -56,8 +55,6 @@ package enum JSONValue: Hashable, Sendable {
     default: self = try Self.readWord(&cursor)
     }
   }
-
-  // MARK: Parts
 
   private static func peek(_ cursor: borrowing ByteCursor) -> UInt8? {
     cursor.peek(1)?.littleEndian(UInt8.self, at: 0)
@@ -168,9 +165,7 @@ package enum JSONValue: Hashable, Sendable {
   private static func isWordByte(_ byte: UInt8) -> Bool {
     (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte) || "E+-.".utf8.contains(byte)
   }
-}
 
-extension JSONValue {
   /// A member of an object, or `nil` for any other value.
   package subscript(key: String) -> JSONValue? {
     if case .object(let values) = self { values[key] } else { nil }

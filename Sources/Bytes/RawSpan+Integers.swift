@@ -31,6 +31,11 @@ extension RawSpan {
     unsafe Value(littleEndian: unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: type))
   }
 
+  package var array: [UInt8] {
+    // The bytes are copied.
+    unsafe withUnsafeBytes { unsafe Array($0) }
+  }
+
   /// Returns a part of the bytes without a bounds check. The caller must have compared its end with
   /// the length.
   @inlinable @inline(__always)

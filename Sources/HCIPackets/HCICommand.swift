@@ -20,9 +20,7 @@ package struct HCICommand: Hashable, Sendable {
     var cursor = ByteCursor(bytes)
     try cursor.skip(start)
     opcode = Opcode(rawValue: try cursor.readLittleEndian(UInt16.self))
-    let length = Int(try cursor.readUInt8())
-    let body = try cursor.read(length)
-    parameters = (0..<length).map { body.littleEndian(UInt8.self, at: $0) }
+    parameters = try cursor.read(Int(try cursor.readUInt8())).array
   }
 
   /// The H4 packet: the packet type 0x01 and the command.

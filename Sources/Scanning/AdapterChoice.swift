@@ -1,12 +1,9 @@
 /// A choice of one adapter per beacon, so that a beacon that several adapters receive counts once.
 ///
-/// Mixing the signals of several links would make distances jump and count every advert several
-/// times. So one link is followed at a time. Another is followed when it is clearly louder, or
-/// fills in when the first has been silent for a few of its own gaps, until the louder one is back.
-/// The first packets of a weaker link that fills in count only for presence.
-///
-/// The result depends only on the sightings, not on a clock. While only one adapter was ever used,
-/// the cost is one comparison. Memory is bounded by the number of beacons, about 150 bytes each.
+/// One link is followed at a time, because mixed signals would make distances jump. Another is
+/// followed when it is clearly louder, or fills in when the first has been silent for a few of its
+/// own gaps, until the louder one is back. The first packets of a weaker link that fills in count
+/// only for presence. While only one adapter was ever used, the cost is one comparison.
 @usableFromInline
 package struct AdapterChoice: Sendable {
   /// The only adapter that was used so far.
@@ -27,7 +24,6 @@ package struct AdapterChoice: Sendable {
     case several
   }
 
-  /// The use of a sighting.
   @usableFromInline
   package enum Verdict: Sendable {
     /// It counts for everything: it came through the followed link.
@@ -38,11 +34,9 @@ package struct AdapterChoice: Sendable {
     case passedOver
   }
 
-  /// Creates an empty choice that remembers at most this number of beacons. With more, those
-  /// received longest ago are evicted, and start anew when they come back.
+  /// Creates an empty choice. Of more beacons, those received longest ago are evicted.
   package init(maximumBeacons: Int = 32768) { table = BeaconTable(capacity: maximumBeacons) }
 
-  /// The number of remembered beacons; zero while there is only one adapter.
   package var beaconCount: Int { table.count }
 
   /// Receives a sighting, in the order of time, and returns its use.
@@ -59,7 +53,8 @@ package struct AdapterChoice: Sendable {
   mutating func choose(_ sighting: Sighting) -> Verdict {
     switch only {
     case .none:
-      (only, first) = (.one(sighting.adapter), sighting.adapter)
+      only = .one(sighting.adapter)
+      first = sighting.adapter
       return .followed
     case .one:
       only = .several
@@ -75,9 +70,7 @@ package struct AdapterChoice: Sendable {
     }
     return verdict
   }
-}
 
-extension AdapterChoice {
   /// The links from one beacon to the adapters that receive it, at most four.
   private struct Links: Sendable {
     private var links = InlineArray<4, AdapterLink>(repeating: AdapterLink())
@@ -90,7 +83,6 @@ extension AdapterChoice {
     /// The number of sightings of a weaker link before its signal counts.
     private static let maximumFilling = 2
 
-    /// Creates links. With `fillsIn`, the first sightings may be those of a weaker link.
     init(fillsIn: Bool) { filling = fillsIn ? Self.maximumFilling : 0 }
 
     mutating func receive(_ sighting: Sighting) -> Verdict {
@@ -123,7 +115,8 @@ extension AdapterChoice {
         return true
       }
       guard link.isLouder(than: before) else { return false }
-      (followed, filling) = (number, 0)
+      followed = number
+      filling = 0
       // An advert that counted through the other link does not count again.
       let passed = time.subtractingReportingOverflow(counted)
       return passed.overflow || passed.partialValue >= max(before.gap, link.gap) / 2

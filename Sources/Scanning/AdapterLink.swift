@@ -13,28 +13,31 @@ struct AdapterLink: Sendable {
   static let unmeasured: Float = -127
   /// The margin in dB by which a link must be louder to be followed instead, and the extra margin
   /// for a link with one sighting, which shrinks with each further one.
-  static let (margin, doubt): (Float, Float) = (3, 10)
-  /// The number of sightings up to which a level is a plain mean.
+  static let margin: Float = 3
+  static let doubt: Float = 10
   private static let maximumCounted: UInt16 = 16
   /// The limits for silence, in gaps, hundredths of a gap and nanoseconds: a link is silent after
   /// `patience` gaps, at most `longest`, but never within `shortest` or `fewest` hundredths of a
   /// gap. A link without a known gap is silent after `unknown`.
-  private static let (patience, fewest): (Int64, Int64) = (5, 250)
-  private static let (shortest, longest): (Int64, Int64) = (250_000_000, 4_000_000_000)
+  private static let patience: Int64 = 5
+  private static let fewest: Int64 = 250
+  private static let shortest: Int64 = 250_000_000
+  private static let longest: Int64 = 4_000_000_000
   private static let unknown: Int64 = 2_000_000_000
   /// The limits for forgetting a link, in nanoseconds and in gaps, of which the longer applies. A
   /// single sighting is remembered longer, because the beacon may send rarely.
   private static let forgets: Int64 = 10_000_000_000
   private static let forgetsGaps: Int64 = 10
   private static let forgetsOne: Int64 = 60_000_000_000
-  /// The maximum gap in nanoseconds: an hour.
   private static let maximumGap: Int64 = 3_600_000_000_000
 
   /// Receives a sighting with its signal strength in dBm, if measured, and its time in nanoseconds.
   mutating func receive(_ rssi: Int8?, at time: Int64) {
     let passed = silence(at: time)
     if passed > max(gap == 0 ? Self.forgetsOne : Self.forgets, Self.forgetsGaps * gap) {
-      (count, gap, level) = (0, 0, 0)
+      count = 0
+      gap = 0
+      level = 0
     }
     if count > 0 {
       // The gap of an absence is limited, because it does not measure the usual one.
@@ -43,13 +46,12 @@ struct AdapterLink: Sendable {
     }
     count = min(count + 1, Self.maximumCounted)
     let signal = rssi.map(Float.init) ?? (count > 1 ? level : Self.unmeasured)
-    // The first measured signal replaces the level of unmeasured ones.
     level = level == Self.unmeasured ? signal : level + (signal - level) / Float(count)
     last = time
   }
 
   /// Returns whether the link has been silent for longer than usual. With one sighting only, the
-  /// other link's gap is the usual one, if known.
+  /// other link's gap is the usual one.
   func isSilent(at time: Int64, otherGap: Int64 = 0) -> Bool {
     let gap = gap == 0 ? otherGap : gap
     let few = gap == 0 ? Self.unknown : min(Self.patience * gap, Self.longest)

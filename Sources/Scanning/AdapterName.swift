@@ -1,14 +1,12 @@
 public import Advertising
 
 /// A name for an adapter: its number on the host, which can change, or its address, which cannot.
-public enum AdapterName: Hashable, Sendable {
+public enum AdapterName: Hashable, Sendable, LosslessStringConvertible, Codable {
   /// The adapter that currently has a number on the host: `hci0` is 0.
   case number(UInt16)
   /// The adapter with an address, whatever its number.
   case address(BluetoothAddress)
-}
 
-extension AdapterName: LosslessStringConvertible {
   /// Parses `hci0` or `AA:BB:CC:DD:EE:FF`.
   public init?(_ description: String) {
     if let address = BluetoothAddress(description) {
@@ -28,9 +26,7 @@ extension AdapterName: LosslessStringConvertible {
     case .address(let address): address.description
     }
   }
-}
 
-extension AdapterName: Codable {
   /// Decodes the text form.
   public init(from decoder: any Decoder) throws { try self.init(textFrom: decoder) }
 
@@ -39,16 +35,14 @@ extension AdapterName: Codable {
 }
 
 /// The adapters that a scanner uses.
-public enum AdapterSelection: Hashable, Sendable, Codable {
+public enum AdapterSelection: Hashable, Sendable, Codable, CustomStringConvertible {
   /// The first usable adapter.
   case firstUsable
   /// Every adapter, including those that are plugged in later.
   case all
   /// The adapters with these names.
   case these([AdapterName])
-}
 
-extension AdapterSelection: CustomStringConvertible {
   /// The selection as text for people.
   public var description: String {
     switch self {

@@ -1,7 +1,7 @@
 public import Advertising
 
 /// A constraint on beacons: a UUID, and optionally a major and a minor value.
-public struct BeaconConstraint: Hashable, Sendable {
+public struct BeaconConstraint: Hashable, Sendable, LosslessStringConvertible, Codable {
   /// The UUID of the beacons.
   public var uuid: ProximityUUID
   /// The major value; `nil` for any.
@@ -22,9 +22,7 @@ public struct BeaconConstraint: Hashable, Sendable {
     beacon.uuid == uuid && (major ?? beacon.major) == beacon.major
       && (minor ?? beacon.minor) == beacon.minor
   }
-}
 
-extension BeaconConstraint: LosslessStringConvertible {
   /// Parses `UUID`, `UUID:MAJOR`, `UUID:MAJOR:MINOR`, or `UUID:*:MINOR` for any major.
   public init?(_ description: String) {
     let parts = description.split(separator: ":", omittingEmptySubsequences: false)
@@ -49,9 +47,7 @@ extension BeaconConstraint: LosslessStringConvertible {
     if let minor { text += major == nil ? ":*:\(minor)" : ":\(minor)" }
     return text
   }
-}
 
-extension BeaconConstraint: Codable {
   /// Decodes the text form.
   public init(from decoder: any Decoder) throws { try self.init(textFrom: decoder) }
 

@@ -1,10 +1,9 @@
 public import Advertising
 
-/// A table of the places of beacons in an array, found by identity, with open addressing and linear
-/// probing. Only the array holds the identities.
+/// A table of the places of beacons in an array, by identity, with open addressing.
 ///
-/// Identities come from the air, so an attacker can choose them. They are hashed with a random seed
-/// for each table, by two folded 64 × 64 bit multiplications after Wang Yi's wyhash
+/// An attacker can choose identities, so they are hashed with a random seed for each table, by two
+/// folded 64 × 64 bit multiplications after Wang Yi's wyhash
 /// (<https://github.com/wangyi-fudan/wyhash>). No output depends on the seed.
 @usableFromInline
 package struct PlaceTable: Sendable {
@@ -13,12 +12,14 @@ package struct PlaceTable: Sendable {
     /// The beacon's hash, which determines the slot and spares most comparisons of beacons.
     @usableFromInline
     var hash: UInt32
-    /// The beacon's place; -1 for none.
     @usableFromInline
     var place: Int32
 
     @inlinable
-    init(hash: UInt32, place: Int32) { (self.hash, self.place) = (hash, place) }
+    init(hash: UInt32, place: Int32) {
+      self.hash = hash
+      self.place = place
+    }
 
     @inlinable
     static var empty: Slot { Slot(hash: 0, place: -1) }
@@ -71,7 +72,6 @@ package struct PlaceTable: Sendable {
     }
   }
 
-  /// Adds a beacon that is not in the table.
   @usableFromInline
   package mutating func add(_ beacon: BeaconIdentity, at place: Int32) {
     count += 1

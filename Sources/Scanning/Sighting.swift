@@ -36,9 +36,7 @@ public struct Sighting: Hashable, Sendable, Codable, BitwiseCopyable {
     self.addressType = addressType
     self.adapter = adapter
   }
-}
 
-extension Sighting {
   @inlinable @inline(__always)
   package init(
     _ frame: IBeacon, _ report: AdvertisingReportFields, time: MonotonicTime,
