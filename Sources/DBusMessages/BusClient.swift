@@ -1,10 +1,8 @@
 package import Clocks
 
 /// A client of one service on a bus, which connects, matches answers with calls, tracks the owner
-/// of the service's name, and retries after failures at growing intervals.
-///
-/// Any process can send signals, so only those of the name's owner are the service's. After an
-/// error, call ``fail(at:)``; the next ``connect(at:matching:)`` that is due starts again.
+/// of the service's name, and retries after failures at growing intervals. After an error, call
+/// ``fail(at:)``.
 package struct BusClient<Subject: Sendable>: ~Copyable {
   package struct Call: Sendable {
     package var subject: Subject
@@ -15,18 +13,16 @@ package struct BusClient<Subject: Sendable>: ~Copyable {
     /// The service has started, with its unique name, or ended.
     case owner(String?)
     case answer(Subject)
-    /// A signal or call from the service.
-    case service
-    /// A signal or call from another sender.
-    case other
+    /// A signal or call, from the service or another sender.
+    case service, other
   }
 
   package let service: String
   package private(set) var bus: BusConnection?
   /// The service's unique name; `nil` while it is unknown or the service does not run.
   package private(set) var owner: String?
-  /// The calls without an answer yet, by serial number.
-  package private(set) var calls: [UInt32: Call] = [:]
+  /// The calls without an answer yet, by serial number. Answers to removed calls are ignored.
+  package var calls: [UInt32: Call] = [:]
 
   private let address: BusAddress
   private let limits: BusLimits
@@ -34,10 +30,10 @@ package struct BusClient<Subject: Sendable>: ~Copyable {
   private var backoff = Backoff.quick
 
   package init(of service: String, on address: BusAddress, limits: BusLimits) {
-    (self.service, self.address, self.limits) = (service, address, limits)
+    self.service = service
+    self.address = address
+    self.limits = limits
   }
-
-  // MARK: The connection
 
   /// Connects to the bus if there is no connection and an attempt is due; returns whether it did.
   /// It first adds the matches of the rules and of the owner, so that no change is missed.
@@ -54,23 +50,19 @@ package struct BusClient<Subject: Sendable>: ~Copyable {
     return true
   }
 
-  /// Records that the service works, so that the next failure is followed by the shortest wait.
   package mutating func succeed() { backoff.reset() }
 
   package mutating func fail(at now: MonotonicTime) {
     disconnect(nextAttempt: now.advanced(by: backoff.next()))
   }
 
-  /// Ends the connection and forgets the service. The next attempt is due at the time, or at once.
   package mutating func disconnect(nextAttempt: MonotonicTime? = nil) {
     bus?.close()
-    (bus, self.nextAttempt) = (nil, nextAttempt)
-    forget()
+    bus = nil
+    owner = nil
+    calls = [:]
+    self.nextAttempt = nextAttempt
   }
-
-  package mutating func forget() { (owner, calls) = (nil, [:]) }
-
-  // MARK: What is sent
 
   /// Sends a call, which ``Event/answer(_:)`` answers; does nothing without a connection.
   package mutating func ask(
@@ -80,16 +72,9 @@ package struct BusClient<Subject: Sendable>: ~Copyable {
     calls[try bus.send(message)] = Call(subject: subject, sent: now)
   }
 
-  /// Restarts the time limits of all calls, after this process did not run.
-  package mutating func restartAnswerTimes(at now: MonotonicTime) {
-    for serial in calls.keys { calls[serial]?.sent = now }
+  package func awaits(_ isMeant: (Subject) -> Bool) -> Bool {
+    calls.values.contains { isMeant($0.subject) }
   }
-
-  package mutating func dropCalls(where isDropped: (Subject) -> Bool) {
-    calls = calls.filter { !isDropped($0.value.subject) }
-  }
-
-  // MARK: What comes
 
   /// Waits for messages or the signal; without a connection, at most until the next attempt.
   package func receive(

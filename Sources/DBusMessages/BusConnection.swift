@@ -7,25 +7,12 @@ import Glibc
 /// A call waits for its reply and keeps other messages, in order, for
 /// ``receive(waitingAtMost:orUntil:)``. Nothing is read between calls, so a flood of messages fills
 /// the bus and not this process; ``BusLimits`` bounds the messages that a call keeps.
-///
-/// ```swift
-/// let bus = try BusConnection(.system)
-/// _ = try bus.call(.toBus("AddMatch", .string(BusMatch.owner(of: "org.bluez").text)))
-/// let objects = try bus.call(
-///   BusMessage(
-///     call: "GetManagedObjects", of: "org.freedesktop.DBus.ObjectManager", at: "/",
-///     to: "org.bluez"))
-/// while true {
-///   for message in try bus.receive(waitingAtMost: 1_000_000_000) { print(message) }
-/// }
-/// ```
 @safe package final class BusConnection {
   package private(set) var uniqueName = ""
-  /// The number of messages dropped by a call that read more than the limits permit to keep, or for
-  /// having too many values. If it rises, a mirror of a service's state is incomplete.
+  /// The number of messages dropped because the limits do not permit to keep them, or for having
+  /// too many values: then a mirror of a service's state is incomplete.
   package private(set) var droppedMessages = 0
 
-  /// The connection's socket, which libdbus closes.
   private let descriptor: Int32
   private let handle: OpaquePointer
   private let limits: BusLimits
@@ -99,17 +86,12 @@ import Glibc
     unsafe dbus.connection_close(handle)
   }
 
-  /// Whether the connection has not ended, as far as this is known without reading.
   package var isConnected: Bool {
     unsafe !isClosed && dbus.connection_get_is_connected(handle) != 0
   }
-}
 
-// MARK: Sending
-
-extension BusConnection {
-  /// Sends a message and returns its serial. Data that the bus does not read at once is sent in
-  /// later calls and waits. The reply to a call comes through ``receive(waitingAtMost:orUntil:)``.
+  /// Sends a message and returns its serial. Data that the bus does not read at once waits, and is
+  /// sent in later calls.
   @discardableResult
   package func send(_ message: BusMessage) throws(BusError) -> UInt32 {
     let wire = try WireMessage.make(message)
@@ -159,32 +141,20 @@ extension BusConnection {
     }
   }
 
-  /// Answers a call if its caller expects a reply.
-  package func reply(to call: BusMessage, with body: [BusValue] = []) throws(BusError) {
-    try answer(BusMessage(.reply, body: body), to: call)
-  }
-
-  package func replyError(to call: BusMessage, name: String, message: String) throws(BusError) {
-    var error = BusMessage(.error, body: [.string(message)])
-    error.errorName = name
-    try answer(error, to: call)
-  }
-
-  private func answer(_ message: BusMessage, to call: BusMessage) throws(BusError) {
+  /// Answers a call, if its caller expects a reply, with values or an error.
+  package func reply(
+    to call: BusMessage, with body: [BusValue] = [], errorName: String? = nil
+  ) throws(BusError) {
     guard call.kind == .call, call.expectsReply else { return }
-    var message = message
+    var message = BusMessage(errorName == nil ? .reply : .error, body: body)
+    message.errorName = errorName
     message.destination = call.sender
     message.replySerial = call.serial
     try send(message)
   }
-}
 
-// MARK: Receiving
-
-extension BusConnection {
   /// Returns the received messages in order, at most as many as the limits permit. If there are
-  /// none, it waits for at most the nanoseconds, or until another descriptor is readable, which it
-  /// does not read; the result may be empty.
+  /// none, it waits for at most the nanoseconds, or until another descriptor is readable.
   package func receive(
     waitingAtMost nanoseconds: Int64, orUntil wakeUp: Int32? = nil
   ) throws(BusError) -> [BusMessage] {
@@ -220,7 +190,6 @@ extension BusConnection {
     }
   }
 
-  /// Reads without waiting, and returns the next message, or `nil`.
   private func next() -> WireMessage? {
     while !isClosed {
       if let message = unsafe dbus.connection_pop_message(handle) {
@@ -264,11 +233,7 @@ extension BusConnection {
     _ = unsafe Glibc.poll(&entries, nfds_t(entries.count), milliseconds)
     return (entries[0].revents, entries[1].revents != 0)
   }
-}
 
-// MARK: The bus
-
-extension BusConnection {
   /// Returns the unique name of a name's owner, or `nil`. The timeout is in nanoseconds.
   package func owner(
     of name: String, timeout: Int64 = defaultTimeout
@@ -293,4 +258,42 @@ extension BusMessage {
     else { return nil }
     return (name, owner.isEmpty ? nil : owner)
   }
+}
+
+package enum BusAddress: Hashable, Sendable {
+  /// The system bus: the address in `DBUS_SYSTEM_BUS_ADDRESS`, or the standard socket.
+  case system
+  /// A D-Bus address, such as `unix:path=/run/dbus/system_bus_socket`.
+  case address(String)
+
+  package var text: String {
+    switch self {
+    case .system: Self.systemVariable ?? "unix:path=/run/dbus/system_bus_socket"
+    case .address(let text): text
+    }
+  }
+
+  /// The environment variable, unless the process has another user's rights, as in libdbus.
+  private static var systemVariable: String? {
+    // The text is copied at once.
+    guard getuid() == geteuid(), getgid() == getegid(),
+      let text = unsafe getenv("DBUS_SYSTEM_BUS_ADDRESS")
+    else { return nil }
+    let value = unsafe String(cString: text)
+    return value.isEmpty ? nil : value
+  }
+}
+
+/// The limits on a connection's memory, whatever others send.
+package struct BusLimits: Hashable, Sendable {
+  /// The longest received message, in bytes. A longer one ends the connection before it is stored.
+  package var messageBytes = 16 << 20
+  /// The approximate memory, in bytes, for the values of all messages that a call keeps.
+  package var decodedBytes = 64 << 20
+  /// The number of messages that a call keeps, and that are returned at once.
+  package var messages = 4096
+  /// The bytes that may be unsent while the bus does not read.
+  package var unsentBytes = 1 << 20
+
+  package init() {}
 }

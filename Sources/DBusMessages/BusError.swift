@@ -1,6 +1,4 @@
-/// A bus that cannot be used, or a failed call.
-package enum BusError: Error, Hashable, Sendable {
-  /// No bus answers at the address.
+package enum BusError: Error, Hashable, Sendable, CustomStringConvertible {
   case unavailable(address: String, reason: String)
   /// The policy of the bus or the service does not permit the connection or the call.
   case notPermitted(reason: String)
@@ -13,9 +11,7 @@ package enum BusError: Error, Hashable, Sendable {
   case invalid(reason: String)
   /// The bus does not read: this number of bytes is unsent.
   case congested(bytes: Int)
-}
 
-extension BusError {
   package enum Name {
     package static let serviceUnknown = "org.freedesktop.DBus.Error.ServiceUnknown"
     package static let nameHasNoOwner = "org.freedesktop.DBus.Error.NameHasNoOwner"
@@ -41,9 +37,7 @@ extension BusError {
     default: nil
     }
   }
-}
 
-extension BusError: CustomStringConvertible {
   package var description: String {
     switch self {
     case .unavailable(let address, let reason):

@@ -28,14 +28,22 @@ package struct BusMessage: Hashable, Sendable {
 
   package init(
     call member: String, of interface: String?, at path: String, to destination: String?,
-    body: [BusValue] = []
+    startsService: Bool = true, body: [BusValue] = []
   ) {
     self.init(.call, body: body)
     self.member = member
     self.interface = interface
     self.path = path
     self.destination = destination
+    self.startsService = startsService
     expectsReply = true
+  }
+
+  /// Returns the call that every service answers.
+  package static func ping(_ service: String, startsService: Bool) -> BusMessage {
+    BusMessage(
+      call: "Ping", of: "org.freedesktop.DBus.Peer", at: "/", to: service,
+      startsService: startsService)
   }
 
   /// Reads a message from bytes. The limit is the approximate memory for its values, in bytes.

@@ -1,16 +1,7 @@
 package enum BusValue: Hashable, Sendable {
-  case byte(UInt8)
-  case boolean(Bool)
-  case int16(Int16)
-  case uint16(UInt16)
-  case int32(Int32)
-  case uint32(UInt32)
-  case int64(Int64)
-  case uint64(UInt64)
-  case double(Double)
-  case string(String)
-  case objectPath(String)
-  case signature(String)
+  case byte(UInt8), boolean(Bool), double(Double)
+  case int16(Int16), uint16(UInt16), int32(Int32), uint32(UInt32), int64(Int64), uint64(UInt64)
+  case string(String), objectPath(String), signature(String)
   /// A file descriptor in a received message. It is never opened, and none can be sent.
   case fileDescriptor
   case bytes([UInt8])
@@ -30,9 +21,7 @@ package enum BusValue: Hashable, Sendable {
       self.value = value
     }
   }
-}
 
-extension BusValue {
   /// Returns a dictionary of variants, `a{sv}`, sorted by name.
   package static func properties(_ values: [String: BusValue]) -> BusValue {
     .dictionary(
@@ -54,7 +43,6 @@ extension BusValue {
     }
   }
 
-  /// The value of an integer of any size, if it fits in an `Int`.
   package var asInt: Int? {
     switch unwrapped {
     case .byte(let number): Int(number)
@@ -102,9 +90,7 @@ extension BusValue {
     }
     return values
   }
-}
 
-extension BusValue {
   package var typeSignature: String {
     switch self {
     case .byte: "y"

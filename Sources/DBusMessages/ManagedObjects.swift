@@ -1,13 +1,11 @@
 /// A mirror of the objects that a service manages, in bounded memory.
 ///
 /// First request the signals of ``matches(service:)``, then send ``request(to:)``, and pass the
-/// reply and every signal to this value in the order in which they came. Signals that came before
-/// the reply may be passed after it: they report past states, and the objects end up the same.
+/// reply and every signal to this value in the order in which they came.
 package struct ManagedObjects: Sendable {
   /// Properties by name, without their variants.
   package typealias Properties = [String: BusValue]
 
-  /// The properties by object path and interface.
   package private(set) var objects: [String: [String: Properties]] = [:]
   /// The number of interfaces and values that were not stored for lack of room.
   package private(set) var dropped = 0
@@ -32,9 +30,8 @@ package struct ManagedObjects: Sendable {
 
   /// Returns the call whose reply ``reset(_:)`` needs. It does not start the service.
   package static func request(to service: String) -> BusMessage {
-    var call = BusMessage(call: "GetManagedObjects", of: Bus.objectManager, at: "/", to: service)
-    call.startsService = false
-    return call
+    BusMessage(
+      call: "GetManagedObjects", of: Bus.objectManager, at: "/", to: service, startsService: false)
   }
 
   package mutating func reset(_ reply: [BusValue]) {
@@ -94,7 +91,6 @@ package struct ManagedObjects: Sendable {
     return true
   }
 
-  /// Sets or removes a property of a stored interface; returns whether that changed it.
   private mutating func set(
     _ property: String, to value: BusValue?, of name: String, at path: String
   ) -> Bool {

@@ -2,11 +2,11 @@ package import DBusMessages
 package import Positioning
 package import Scanning
 
-/// A source of compass readings that uses iio-sensor-proxy over D-Bus.
+/// A source of compass readings that uses iio-sensor-proxy over D-Bus, which turns on the sensor
+/// while a client has claimed it.
 ///
-/// iio-sensor-proxy turns on the sensor while a client has claimed it, and reports changes at most
-/// every 0.7 s. `CompassHeading` is in degrees clockwise from magnetic north to the top of the
-/// device; accuracy and field are unknown. Its policy permits the compass only to GeoClue;
+/// `CompassHeading` is in degrees clockwise from magnetic north to the top of the device. The
+/// policy of iio-sensor-proxy permits the compass only to GeoClue;
 /// `Packaging/beaconscan-compass.conf` permits it to others.
 package typealias CompassSource = LiveSource<CompassSession>
 
@@ -23,7 +23,6 @@ enum CompassName {
   static let service = "net.hadess.SensorProxy"
   static let interface = "net.hadess.SensorProxy.Compass"
   static let path = "/net/hadess/SensorProxy/Compass"
-  static let properties = "org.freedesktop.DBus.Properties"
 }
 
 package struct CompassSession: ~Copyable, LocationSession {
@@ -31,7 +30,6 @@ package struct CompassSession: ~Copyable, LocationSession {
 
   private var client: BusClient<Subject>
   private var hasCompass: Bool?
-  /// The latest heading since the claim, in degrees.
   private var heading: Double?
   /// The time of the next request for the properties; `nil` while the compass is not claimed.
   private var nextRequest: MonotonicTime?
@@ -42,8 +40,7 @@ package struct CompassSession: ~Copyable, LocationSession {
   /// The time to a request for the heading if it has not changed since the claim. Before the daemon
   /// reads the sensor, it returns the heading of an earlier claim.
   private static let firstRequest = MonotonicTime.nanosecondsPerSecond
-  /// The time between requests: a compass at rest sends nothing, and neither does a daemon that
-  /// hangs.
+  /// The time between requests: neither a compass at rest nor a daemon that hangs sends anything.
   private static let requestInterval = 5 * MonotonicTime.nanosecondsPerSecond
 
   init(on address: BusAddress) {
@@ -64,7 +61,7 @@ package struct CompassSession: ~Copyable, LocationSession {
 
   private static var propertiesRequest: BusMessage {
     BusMessage(
-      call: "GetAll", of: CompassName.properties, at: CompassName.path, to: CompassName.service,
+      call: "GetAll", of: Bus.properties, at: CompassName.path, to: CompassName.service,
       body: [.string(CompassName.interface)])
   }
 
@@ -87,8 +84,6 @@ package struct CompassSession: ~Copyable, LocationSession {
     report.reset()
   }
 
-  // MARK: The connection
-
   package mutating func receive(
     for demand: LocationDemand, until end: MonotonicTime, wakeSignal: borrowing WakeSignal,
     into inputs: inout [PositionInput]
@@ -101,7 +96,7 @@ package struct CompassSession: ~Copyable, LocationSession {
     }
     do throws(BusError) {
       let change = BusMatch(
-        sender: CompassName.service, path: CompassName.path, interface: CompassName.properties,
+        sender: CompassName.service, path: CompassName.path, interface: Bus.properties,
         member: "PropertiesChanged", arg0: CompassName.interface)
       if try client.connect(at: start, matching: [change]) { try claim(at: start) }
       let messages = try client.receive(
@@ -121,7 +116,6 @@ package struct CompassSession: ~Copyable, LocationSession {
     }
   }
 
-  /// Claims the compass, and requests whether there is one.
   private mutating func claim(at now: MonotonicTime) throws(BusError) {
     forget()
     try client.ask(Self.call("ClaimCompass"), .claim, at: now)
@@ -134,17 +128,18 @@ package struct CompassSession: ~Copyable, LocationSession {
     forget()
   }
 
-  private mutating func forget() { (hasCompass, heading, nextRequest) = (nil, nil, nil) }
-
-  // MARK: Messages
+  private mutating func forget() {
+    hasCompass = nil
+    heading = nil
+    nextRequest = nil
+  }
 
   private mutating func handle(
     _ message: BusMessage, at now: MonotonicTime, into inputs: inout [PositionInput]
   ) throws(BusError) {
     switch client.event(of: message) {
     case .owner(let owner):
-      // The previous daemon's answers will not come.
-      client.dropCalls { _ in true }
+      client.calls = [:]
       forget()
       if owner != nil {
         try claim(at: now)
@@ -152,10 +147,9 @@ package struct CompassSession: ~Copyable, LocationSession {
         report(.notRunning, "iio-sensor-proxy ended; the compass is used again when it runs")
       }
     case .answer(let subject): try answered(subject, by: message, at: now, into: &inputs)
-    case .service
-    where message.isSignal("PropertiesChanged", of: CompassName.properties)
-      && message.path == CompassName.path:
-      guard message.body.count >= 2, message.body[0].asString == CompassName.interface,
+    case .service where message.path == CompassName.path:
+      guard message.isSignal("PropertiesChanged", of: Bus.properties), message.body.count >= 2,
+        message.body[0].asString == CompassName.interface,
         let values = message.body[1].asProperties
       else { return }
       try setPresence(values, at: now)

@@ -4,10 +4,9 @@ package import Scanning
 
 /// A location source that uses GeoClue 2 over D-Bus.
 ///
-/// GeoClue uses only the sources that the accuracy level needs (``GeoClueSession/level(for:)``),
-/// and drops changes below the thresholds. If a coarse level finds nothing, the exact one is
-/// requested until the source rests. A refused client restarts when an agent or the demand changes,
-/// else rarely. GeoClue's state for this process ends with the connection.
+/// If a coarse accuracy level finds nothing, the exact one is requested until the source rests. A
+/// refused client restarts when an agent or the demand changes, else rarely. GeoClue's state for
+/// this process ends with the connection.
 package typealias GeoClueSource = LiveSource<GeoClueSession>
 
 extension GeoClueSource {
@@ -28,10 +27,8 @@ enum GeoClueName {
   static let location = "org.freedesktop.GeoClue2.Location"
   static let agent = "org.freedesktop.GeoClue2.Agent"
   static let managerPath = "/org/freedesktop/GeoClue2/Manager"
-  static let properties = "org.freedesktop.DBus.Properties"
 }
 
-/// A connection to GeoClue with one client.
 package struct GeoClueSession: ~Copyable, LocationSession {
   package static var reportsOnlyChanges: Bool { true }
 
@@ -41,28 +38,23 @@ package struct GeoClueSession: ~Copyable, LocationSession {
   private var client: BusClient<Subject>
   /// The path of the client in GeoClue; `nil` while there is none or its creation is pending.
   private var path: String?
-  /// Whether GeoClue has accepted the start of the client.
   private var isRunning = false
   private var applied: Settings?
-  /// The time to restart a refused client.
   private var retry: MonotonicTime?
   private var refusals = Backoff.slow
   /// The minimum wait to restart after an agent's change, a signal that any process can send.
   private var agentWait: Int64 = 0
   private var agentWaits = Backoff(first: 250_000_000, longest: 60_000_000_000)
-  /// Whether an agent changed while the reply to a start was pending.
   private var hasAgentChanged = false
   /// The number of requests for one fix that were passed on.
   private var requests: UInt64 = 0
   private var started: MonotonicTime?
-  /// Whether a location has arrived since.
   private var isLocated = false
   /// Whether the exact level is requested, because a coarser one had no location.
   private var isRaised = false
 
   private enum Subject {
-    case client, setting, start, location
-    case present
+    case client, setting, start, location, present
     /// A check that GeoClue answers.
     case life
   }
@@ -101,9 +93,8 @@ package struct GeoClueSession: ~Copyable, LocationSession {
 
   private static let exact: UInt32 = 8
 
-  /// Returns GeoClue's level for an accuracy in meters: 8 (exact, by satellites) below 100, 6
-  /// (street, by networks) below 1000, 5 (neighborhood) below 3000, else 4 (city, by the internet
-  /// address).
+  /// Returns GeoClue's level for an accuracy in meters: 8 (exact, by satellites), 6 (street, by
+  /// networks), 5 (neighborhood) or 4 (city, by the internet address).
   package static func level(for accuracy: Double) -> UInt32 {
     switch accuracy {
     case ..<100: exact
@@ -113,7 +104,6 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     }
   }
 
-  /// Returns `true` if GeoClue runs or is known to the bus.
   static func isPresent(on bus: BusConnection, _ limit: Int64) throws(BusError) -> Bool {
     if try bus.owner(of: GeoClueName.service, timeout: limit) != nil { return true }
     let names = try bus.call(.toBus("ListActivatableNames"), timeout: limit)
@@ -172,11 +162,11 @@ package struct GeoClueSession: ~Copyable, LocationSession {
       BusMatch(
         sender: GeoClueName.service, interface: GeoClueName.client, member: "LocationUpdated"),
       BusMatch(
-        sender: GeoClueName.service, interface: GeoClueName.properties,
-        member: "PropertiesChanged", arg0: GeoClueName.client),
+        sender: GeoClueName.service, interface: Bus.properties, member: "PropertiesChanged",
+        arg0: GeoClueName.client),
       // A change of an agent's permission.
       BusMatch(
-        interface: GeoClueName.properties, member: "PropertiesChanged", arg0: GeoClueName.agent),
+        interface: Bus.properties, member: "PropertiesChanged", arg0: GeoClueName.agent),
     ]
     guard try client.connect(at: now, matching: rules) else { return }
     // The bus starts GeoClue for this call if necessary.
@@ -186,12 +176,12 @@ package struct GeoClueSession: ~Copyable, LocationSession {
   }
 
   private mutating func call(
-    _ member: String, of interface: String = GeoClueName.properties, at path: String,
+    _ member: String, of interface: String = Bus.properties, at path: String,
     _ values: BusValue..., subject: Subject, at now: MonotonicTime
   ) throws(BusError) {
-    var message = BusMessage(call: member, of: interface, at: path, to: GeoClueName.service)
-    message.body = values
-    try client.ask(message, subject, at: now)
+    try client.ask(
+      BusMessage(call: member, of: interface, at: path, to: GeoClueName.service, body: values),
+      subject, at: now)
   }
 
   private mutating func fail(_ error: BusError, at now: MonotonicTime) {
@@ -267,9 +257,8 @@ package struct GeoClueSession: ~Copyable, LocationSession {
       case .setting, .location, .present, .life: throw .timedOut(member: "GeoClue")
       }
     }
-    let isAsked = client.calls.values.contains { $0.subject == .life }
-    if isWaiting, !isAsked, report.latest?.condition != .notPermitted {
-      try call("Ping", of: "org.freedesktop.DBus.Peer", at: "/", subject: .life, at: now)
+    if isWaiting, !client.awaits({ $0 == .life }), report.latest?.condition != .notPermitted {
+      try client.ask(.ping(GeoClueName.service, startsService: true), .life, at: now)
     }
     guard isRunning, !isLocated, let started,
       now.nanoseconds(since: started) >= Self.searchTime
@@ -305,7 +294,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
       if message.isSignal("LocationUpdated", of: GeoClueName.client) {
         guard message.body.count == 2 else { return }
         try requestLocation(message.body[1], at: now)
-      } else if message.isSignal("PropertiesChanged", of: GeoClueName.properties),
+      } else if message.isSignal("PropertiesChanged", of: Bus.properties),
         message.body.count >= 2,
         let isActive = message.body[1].asProperties?["Active"]?.asBool, !isActive, isRunning
       {
@@ -313,14 +302,14 @@ package struct GeoClueSession: ~Copyable, LocationSession {
         deny("its agent stopped it", at: now)
         isRunning = false
         // Replies to earlier requests do not prove a permission.
-        client.dropCalls { $0 == .location || $0 == .present }
+        client.calls = client.calls.filter { ![.location, .present].contains($0.value.subject) }
       }
     case .service, .other:
-      guard message.isSignal("PropertiesChanged", of: GeoClueName.properties),
+      guard message.isSignal("PropertiesChanged", of: Bus.properties),
         message.body.first?.asString == GeoClueName.agent
       else { return }
       if let due = retry { retry = min(due, (started ?? now).advanced(by: agentWait)) }
-      hasAgentChanged = client.calls.values.contains { $0.subject == .start }
+      hasAgentChanged = client.awaits { $0 == .start }
     case nil: break
     }
   }
@@ -337,10 +326,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     case .setting:
       if let error = message.error { throw error }
     case .life:
-      guard client.calls.values.contains(where: { $0.subject == .client || $0.subject == .start })
-      else {
-        return
-      }
+      guard client.awaits({ $0 == .client || $0 == .start }) else { return }
       report.report(
         .notPermitted,
         "GeoClue waits for an agent of this user, which permits locations; start one: "
@@ -358,8 +344,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
         client.succeed()
         refusals.reset()
         if hasAgentChanged {
-          // The agent may have stopped the client before it ran, without a message. Another start
-          // is answered by the current permission.
+          // The agent may have stopped the client before it ran, without a message.
           hasAgentChanged = false
           retry = now.advanced(by: agentWait)
         }
@@ -403,7 +388,6 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     try call("GetAll", at: path, .string(GeoClueName.location), subject: .location, at: now)
   }
 
-  /// Returns the fix from a location's properties; `nil` if they have no valid coordinate.
   static func fix(
     _ values: [String: BusValue], at now: MonotonicTime, wallClock: WallClockTime = .now
   ) -> Fix? {

@@ -5,14 +5,13 @@ package import Sources
 
 /// The examination of the daemons that provide locations and headings.
 ///
-/// No finding is an error, because scanning needs none of them: an absent daemon is information,
-/// and one that is set up and does not work is a warning. Each examination has a time limit.
+/// Scanning needs none of them: an absent daemon is information, and one that does not work is a
+/// warning.
 package struct LocationDoctor: Sendable {
   /// The time limit for an answer of a daemon or the bus, in nanoseconds: 1 s.
   package var answerLimit = MonotonicTime.nanosecondsPerSecond
   /// The time limit for a fix of gpsd's receivers, in nanoseconds: 2 s.
   package var fixLimit = 2 * MonotonicTime.nanosecondsPerSecond
-  /// The root directory of the examined files; another one in tests.
   package var root = ""
 
   package init() {}
@@ -24,8 +23,6 @@ package struct LocationDoctor: Sendable {
   private func runs(_ program: String) -> Bool {
     names(in: root + "/proc").contains { firstLine(of: "\(root)/proc/\($0)/comm") == program }
   }
-
-  // MARK: gpsd
 
   /// Examines gpsd, which opens its receivers for this. Takes at most 3 s.
   package func examineGPSD(at address: GPSDAddress) -> Finding {
@@ -99,9 +96,6 @@ package struct LocationDoctor: Sendable {
     }
   }
 
-  // MARK: The system's bus
-
-  /// Returns the finding for a fault that both daemons on the bus can have.
   private func finding(
     _ subject: Finding.Subject, _ name: String, unit: String, _ error: BusError
   ) -> Finding {
@@ -131,7 +125,7 @@ package struct LocationDoctor: Sendable {
       guard try GeoClueSession.isPresent(on: bus, answerLimit) else { return absenceOfGeoClue }
       let level = try bus.call(
         BusMessage(
-          call: "Get", of: GeoClueName.properties, at: GeoClueName.managerPath,
+          call: "Get", of: Bus.properties, at: GeoClueName.managerPath,
           to: GeoClueName.service,
           body: [.string(GeoClueName.manager), .string("AvailableAccuracyLevel")]),
         timeout: answerLimit
@@ -222,13 +216,11 @@ package struct LocationDoctor: Sendable {
   }
 }
 
-/// The messages of a gpsd, summarized.
 struct GPSDExamination {
   let address: GPSDAddress
   /// The release and the protocol; `nil` while unknown.
   private(set) var version: String?
   private(set) var isKnownProtocol = true
-  /// Whether a line was not gpsd's.
   private(set) var isForeign = false
   /// At most 4 receivers, in gpsd's order; `nil` while unknown.
   private(set) var receivers: [Receiver]?
@@ -261,7 +253,6 @@ struct GPSDExamination {
     return !receivers.isEmpty && receivers.allSatisfy(\.isKnown)
   }
 
-  /// Processes a message; `nil` for a line that is not gpsd's.
   mutating func receive(_ message: GPSDMessage?) {
     switch message {
     case nil: isForeign = isForeign || version == nil
@@ -304,7 +295,6 @@ struct GPSDExamination {
     receivers = all
   }
 
-  /// Returns the finding. `serialPort` is the name of a device in `/dev` that may be a receiver.
   func finding(serialPort: String? = nil) -> Finding {
     guard !isForeign else {
       return Finding(

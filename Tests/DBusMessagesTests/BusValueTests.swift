@@ -110,7 +110,6 @@ import Testing
     .dictionary(key: "s", value: "v", [BusValue.Entry(.byte(1), .variant(.byte(1)))]),
     .dictionary(key: "s", value: "v", [BusValue.Entry(.string(""), .byte(1))]),
     .variant(.structure([])), .structure([BusValue](repeating: .byte(1), count: 254)),
-    .bytes([UInt8](repeating: 0, count: 16 << 20)),
   ]
 
   @Test(arguments: refusedValues.indices) func refusedValue(_ index: Int) throws {

@@ -26,4 +26,8 @@ extension BusConnection {
   package func addMatch(_ rule: BusMatch) throws(BusError) {
     _ = try call(.toBus("AddMatch", .string(rule.text)))
   }
+
+  package func replyError(to call: BusMessage, name: String, message: String) throws(BusError) {
+    try reply(to: call, with: [.string(message)], errorName: name)
+  }
 }

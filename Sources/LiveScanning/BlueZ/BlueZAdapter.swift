@@ -1,7 +1,6 @@
 import DBusMessages
 import Scanning
 
-/// An adapter that bluetoothd receives with: its setup in bluetoothd, and the receiver state.
 struct BlueZAdapter {
   enum Step: Hashable {
     case off
@@ -13,21 +12,18 @@ struct BlueZAdapter {
   }
 
   private(set) var target: AdapterTarget
-  /// The object path, while the adapter is there.
   private(set) var path: String?
   private(set) var monitor = Step.off
   private(set) var discovery = Step.off
   var state = ReportedState()
 
   private var hasMonitors = false
-  /// Whether the monitor was on when adverts were last received.
   private var hadMonitor: Bool?
   /// Whether bluetoothd reports a discovery, and the time since which it should but does not.
   private var isDiscovering = false
   private var idleSince: MonotonicTime?
   private var latestAdvert: MonotonicTime?
   private var nextTry: MonotonicTime?
-  /// The time limit for the activation of a registered monitor.
   private var monitorLimit: MonotonicTime?
   private var backoff = Backoff.quick
   private let quietTimeout: Int64
@@ -42,16 +38,13 @@ struct BlueZAdapter {
     quietTimeout = nanoseconds
   }
 
-  /// Whether adverts are received, all or only some.
   var isReceiving: Bool { monitor == .on || discovery == .on }
 
-  /// Whether a request is due soon, or was not answered yet.
   var isBusy: Bool {
     nextTry != nil || monitor == .requested || discovery == .requested || discovery == .refused
       || idleSince != nil || isReceptionLost && path != nil
   }
 
-  /// Whether nothing is received, or the state is unknown.
   var isReceptionLost: Bool { state.condition?.isFault ?? true }
 
   /// Whether the monitor's calls count: without a discovery, bluetoothd signals only changes.
@@ -68,8 +61,6 @@ struct BlueZAdapter {
     return hadMonitor.map { $0 != (monitor == .on) } ?? false
   }
 
-  // MARK: What is to be sent
-
   mutating func advance(
     _ demand: ScanDemand, adapters: [BlueZAdapterView], at now: MonotonicTime
   ) -> [BlueZRequest] {
@@ -78,8 +69,7 @@ struct BlueZAdapter {
     guard view.adapter.isUp else {
       // Switching the adapter off ends its discovery, but not the monitor.
       discovery = .off
-      let block = view.adapter.block
-      state.report(block == nil ? .down : .blocked, since: now, detail: block?.detail)
+      state.report(view.adapter.offCondition, since: now, detail: view.adapter.block?.detail)
       return []
     }
     if isReceiving, isReceptionLost { reportReceiving(since: now) }
@@ -121,8 +111,8 @@ struct BlueZAdapter {
     if monitor != .on { state.report(.stopped, since: since) }
   }
 
-  /// Returns the next requests. The monitor comes first: a discovery that begins before it reports
-  /// each advert only once for ten seconds.
+  // The monitor comes first: a discovery that begins before it reports each advert only once for
+  // ten seconds.
   private mutating func requests(_ demand: ScanDemand, at now: MonotonicTime) -> [BlueZRequest] {
     guard path != nil, now >= nextTry ?? now else { return [] }
     nextTry = nil
@@ -147,9 +137,6 @@ struct BlueZAdapter {
     return []
   }
 
-  // MARK: What bluetoothd answers
-
-  /// Records that bluetoothd accepted the monitor, which it activates next.
   mutating func monitorRegistered(at now: MonotonicTime) {
     if monitor == .requested { monitorLimit = now.advanced(by: Self.activationLimit) }
   }
@@ -165,7 +152,6 @@ struct BlueZAdapter {
     wait(at: now)
   }
 
-  /// Records that bluetoothd refused the monitor, and so reports fewer adverts.
   mutating func monitorRefused() {
     monitor = .refused
     monitorLimit = nil
@@ -240,16 +226,15 @@ enum BlueZRequest: String {
   case stopDiscovery = "StopDiscovery"
 
   func call(to adapter: String) -> BusMessage {
-    var call = BusMessage(
+    let body: [BusValue] =
+      switch self {
+      case .registerMonitor: [.objectPath(BeaconMonitor(adapter: adapter).root)]
+      case .setFilter:
+        [.properties(["Transport": .string("le"), "DuplicateData": .boolean(true)])]
+      case .startDiscovery, .stopDiscovery: []
+      }
+    return BusMessage(
       call: rawValue, of: self == .registerMonitor ? BlueZName.monitorManager : BlueZName.adapter,
-      at: adapter, to: BlueZName.service)
-    call.startsService = false
-    switch self {
-    case .registerMonitor: call.body = [.objectPath(BeaconMonitor(adapter: adapter).root)]
-    case .setFilter:
-      call.body = [.properties(["Transport": .string("le"), "DuplicateData": .boolean(true)])]
-    case .startDiscovery, .stopDiscovery: break
-    }
-    return call
+      at: adapter, to: BlueZName.service, startsService: false, body: body)
   }
 }

@@ -1,14 +1,26 @@
 import DBusMessages
+import Glibc
 package import Scanning
 
-/// The reception by bluetoothd: the adapters, and the receiver state as a whole.
+/// The reception by bluetoothd: the connection to it, the adapters, and the receiver state.
 package struct BlueZSession: ~Copyable, SourceSession {
-  /// The availability, as far as it is known; `nil` before, and at rest.
   package private(set) var availability: ScannerAvailability?
   package var counts: ScanCounts { adverts.counts }
 
+  private enum Subject: Hashable {
+    case owner, objects, life
+    case request(BlueZRequest, link: Int)
+  }
+
   private let configuration: LiveScanner.Configuration
-  private var connection: BlueZConnection
+  private var client: BusClient<Subject>
+  /// The mirror of bluetoothd's objects, and whether it is complete.
+  private var objects = ManagedObjects()
+  private var isReady = false
+  private var isMute = false
+  /// The time when bluetoothd last sent something, came or went.
+  private var latestMessage = MonotonicTime(nanoseconds: 0)
+  private var latestRead = MonotonicTime(nanoseconds: 0)
   private var adverts: BlueZAdverts
   private var adapters: [BlueZAdapterView] = []
   private var links: [BlueZAdapter] = []
@@ -23,10 +35,14 @@ package struct BlueZSession: ~Copyable, SourceSession {
 
   /// The longest time between two readings while the process runs.
   private static let longestPause = 3 * MonotonicTime.nanosecondsPerSecond
+  private static let gathering: Int64 = 10_000_000
+  /// The nanoseconds without a message after which bluetoothd is pinged, and for an answer.
+  private static let lifeInterval: Int64 = 2_000_000_000
+  private static let answerLimit: Int64 = 4_000_000_000
 
   init(_ configuration: LiveScanner.Configuration, on address: BusAddress, limits: BusLimits) {
     self.configuration = configuration
-    connection = BlueZConnection(address, limits: limits)
+    client = BusClient(of: BlueZName.service, on: address, limits: limits)
     adverts = BlueZAdverts(offsets: configuration.offsets)
     for name in configuration.adapters.targets { add(name) }
   }
@@ -35,8 +51,6 @@ package struct BlueZSession: ~Copyable, SourceSession {
     links.append(BlueZAdapter(name, quietTimeout: configuration.quietNanoseconds))
   }
 
-  // MARK: One call of the client
-
   package mutating func receive(
     for demand: ScanDemand, until deadline: MonotonicTime?, wakeSignal: borrowing WakeSignal,
     into sightings: inout [Sighting]
@@ -44,11 +58,11 @@ package struct BlueZSession: ~Copyable, SourceSession {
     let start = MonotonicTime.now
     let began = self.began ?? start
     self.began = began
-    attempt(at: start) { session throws(BusError) in try session.connection.connect(at: start) }
+    attempt(at: start) { session throws(BusError) in try session.connect(at: start) }
     advance(demand, until: deadline, at: start)
-    let isBusy = connection.isWaiting || links.contains(where: \.isBusy)
-    var end = start.advanced(
-      by: isBusy ? BlueZScanner.maximumReceiveTime : BlueZConnection.lifeInterval)
+    let isWaiting = client.bus == nil || !client.calls.isEmpty
+    let isBusy = isWaiting || links.contains(where: \.isBusy)
+    var end = start.advanced(by: isBusy ? BlueZScanner.maximumReceiveTime : Self.lifeInterval)
     // A deadline that has passed is reached when bluetoothd answers.
     if let deadline, deadline > start || !isAnswerNeeded || deadline <= reached ?? start {
       end = min(end, deadline)
@@ -59,15 +73,12 @@ package struct BlueZSession: ~Copyable, SourceSession {
     for message in messages {
       attempt(at: now) { session throws(BusError) in try session.handle(message, at: now) }
     }
-    if connection.checkAnswers(at: now) {
-      report(.notAnswering, at: max(connection.latestMessage, reached ?? start))
-    }
-    // Sends at once what follows an answer.
+    checkAnswers(at: now, since: start)
     advance(demand, until: deadline, at: now)
     adverts.remove(into: &sightings)
     let health = removeHealth()
-    let latest = connection.latestMessage
-    let known = isAnswerNeeded ? max(latest, health.map(\.time).max() ?? latest) : now
+    let known =
+      isAnswerNeeded ? max(latestMessage, health.map(\.time).max() ?? latestMessage) : now
     reached = max(known, reached ?? known)
     latestEnd = now
     updateAvailability()
@@ -80,9 +91,10 @@ package struct BlueZSession: ~Copyable, SourceSession {
     return progress
   }
 
-  /// Ends the connection, with which bluetoothd drops its setup.
+  /// Ends the connection, with which bluetoothd drops its setup. The next one may follow at once.
   package mutating func rest() {
-    connection.end()
+    client.disconnect()
+    client.succeed()
     leave()
     availability = nil
     reached = nil
@@ -99,7 +111,7 @@ package struct BlueZSession: ~Copyable, SourceSession {
     guard let reached, let latestEnd,
       max(start.nanoseconds(since: latestEnd), now.nanoseconds(since: end)) >= Self.longestPause
     else { return }
-    connection.restartAnswerTimes(at: now)
+    for serial in client.calls.keys { client.calls[serial]?.sent = now }
     let seconds = now.nanoseconds(since: reached) / MonotonicTime.nanosecondsPerSecond
     for index in links.indices {
       links[index].receptionLost(
@@ -108,13 +120,24 @@ package struct BlueZSession: ~Copyable, SourceSession {
   }
 
   /// Whether silence means absence only up to bluetoothd's latest message, because it may hang.
-  private var isAnswerNeeded: Bool { connection.isReady && obstacle == nil }
+  private var isAnswerNeeded: Bool { isReady && obstacle == nil }
 
   private mutating func wait(
     until end: MonotonicTime, wakeSignal: borrowing WakeSignal, from start: MonotonicTime
   ) -> [BusMessage] {
+    defer { wakeSignal.reset() }
     do throws(BusError) {
-      return try connection.receive(until: end, wakeSignal: wakeSignal, from: start)
+      guard let bus = client.bus else {
+        return try client.receive(until: end, wakeSignal: wakeSignal)
+      }
+      let gather = min(
+        Self.gathering - start.nanoseconds(since: latestRead), end.nanoseconds(since: start))
+      if gather > 0 { usleep(UInt32(gather / 1000)) }
+      let messages = try client.receive(until: end, wakeSignal: wakeSignal)
+      // An answer with too many bytes ends the connection, and one with too many values is dropped.
+      if bus.droppedMessages > 0, client.awaits({ $0 == .objects }) { throw .disconnected }
+      if !messages.isEmpty { latestRead = MonotonicTime.now }
+      return messages
     } catch {
       disconnect(error, at: MonotonicTime.now)
       return []
@@ -123,19 +146,29 @@ package struct BlueZSession: ~Copyable, SourceSession {
 
   // MARK: The connection
 
-  /// Runs a body whose failure ends the connection.
   private mutating func attempt(
     at now: MonotonicTime, _ body: (inout BlueZSession) throws(BusError) -> Void
   ) {
     do throws(BusError) { try body(&self) } catch { disconnect(error, at: now) }
   }
 
+  private mutating func connect(at now: MonotonicTime) throws(BusError) {
+    let rules = ManagedObjects.matches(service: BlueZName.service)
+    guard try client.connect(at: now, matching: rules) else { return }
+    try client.ask(.toBus("GetNameOwner", .string(BlueZName.service)), .owner, at: now)
+  }
+
   private mutating func disconnect(_ error: BusError, at now: MonotonicTime) {
-    report(connection.disconnect(error, at: now), at: now)
+    let isTooLong = error == .disconnected && client.awaits { $0 == .objects }
+    client.fail(at: now)
     leave()
+    report(isTooLong ? .tooLong : BlueZView.Obstacle(error), at: now)
   }
 
   private mutating func leave() {
+    isReady = false
+    isMute = false
+    objects.reset([])
     adapters = []
     for index in links.indices { links[index].reset() }
   }
@@ -150,7 +183,26 @@ package struct BlueZSession: ~Copyable, SourceSession {
         obstacle.condition, at: now, isReceptionLost: true, sentence: obstacle.sentence))
   }
 
-  // MARK: What is due
+  private mutating func checkLife(
+    until deadline: MonotonicTime?, at now: MonotonicTime
+  ) throws(BusError) {
+    guard client.owner != nil, !client.awaits({ $0 == .life }) else { return }
+    let isDue = deadline.map { latestMessage < $0 && $0 <= now } ?? false
+    guard isDue || now.nanoseconds(since: latestMessage) >= Self.lifeInterval else { return }
+    try client.ask(.ping(BlueZName.service, startsService: false), .life, at: now)
+  }
+
+  private mutating func checkAnswers(at now: MonotonicTime, since start: MonotonicTime) {
+    // Other messages may come before an answer, so the time counts from the latest one.
+    isMute =
+      client.owner != nil
+      && client.calls.values.contains { call in
+        now.nanoseconds(since: max(call.sent, latestMessage)) >= Self.answerLimit
+      }
+    if isMute { report(.notAnswering, at: max(latestMessage, reached ?? start)) }
+  }
+
+  // MARK: Requests
 
   private mutating func advance(
     _ demand: ScanDemand, until deadline: MonotonicTime?, at now: MonotonicTime
@@ -163,8 +215,8 @@ package struct BlueZSession: ~Copyable, SourceSession {
   private mutating func request(
     _ demand: ScanDemand, until deadline: MonotonicTime?, at now: MonotonicTime
   ) throws(BusError) {
-    try connection.checkLife(until: deadline, at: now)
-    guard connection.isReady else { return }
+    try checkLife(until: deadline, at: now)
+    guard isReady else { return }
     findMore()
     for index in links.indices {
       let others = Set(
@@ -173,7 +225,9 @@ package struct BlueZSession: ~Copyable, SourceSession {
       let free = adapters.filter { !others.contains($0.adapter.index) }
       let requests = links[index].advance(demand, adapters: free, at: now)
       guard let path = links[index].path else { continue }
-      for request in requests { try connection.send(request, to: path, link: index, at: now) }
+      for request in requests {
+        try client.ask(request.call(to: path), .request(request, link: index), at: now)
+      }
     }
   }
 
@@ -184,27 +238,80 @@ package struct BlueZSession: ~Copyable, SourceSession {
     }
   }
 
-  // MARK: What came
+  // MARK: Messages
 
   private mutating func handle(_ message: BusMessage, at now: MonotonicTime) throws(BusError) {
-    switch try connection.handle(message, at: now) {
-    case nil: break
-    case .lost(let obstacle):
-      leave()
-      if let obstacle { report(obstacle, at: now) }
-    case .ready:
-      adapters = BlueZAdapterView.all(in: connection.objects)
-      obstacle = nil
-      if adapters.isEmpty, links.isEmpty { reportMissing(at: now) }
-    case .answer(let request, let index, let error):
-      answered(request, of: index, error: error, at: now)
-    case .call: try called(message, at: now)
-    case .signal(let isAboutAdapters):
-      if isAboutAdapters { adaptersChanged(at: now) }
-      if let signal = BlueZDeviceSignal(message, in: connection.objects) {
-        received(signal, at: now)
+    let event = client.event(of: message)
+    if let owner = client.owner, message.sender == owner {
+      latestMessage = now
+      if isMute, isReady {
+        // The fate of the requests is unknown, so everything starts again with a new connection.
+        client.disconnect()
+        return leave()
       }
     }
+    switch event {
+    case .owner(let owner): try found(owner, at: now)
+    case .answer(let subject): try answered(subject, by: message, at: now)
+    case .service where message.kind == .call: try called(message, at: now)
+    case .service:
+      let changed = objects.apply(message)
+      if isReady, changed.contains(BlueZName.adapter) || changed.contains(BlueZName.monitorManager)
+      {
+        adaptersChanged(at: now)
+      }
+      if let signal = BlueZDeviceSignal(message, in: objects) { received(signal, at: now) }
+    case .other, nil: break
+    }
+  }
+
+  private mutating func found(_ name: String?, at now: MonotonicTime) throws(BusError) {
+    client.calls = [:]
+    leave()
+    objects.owner = name
+    latestMessage = now
+    guard name != nil else { return report(.notRunning, at: now) }
+    try client.ask(ManagedObjects.request(to: BlueZName.service), .objects, at: now)
+  }
+
+  private mutating func answered(
+    _ subject: Subject, by message: BusMessage, at now: MonotonicTime
+  ) throws(BusError) {
+    switch subject {
+    case .owner:
+      let owner = message.kind == .reply ? message.body.first?.asString : nil
+      if let change = client.found(owner) { try found(change, at: now) }
+    case .objects:
+      if let error = message.error { throw error }
+      objects.reset(message.body)
+      isReady = true
+      client.succeed()
+      adapters = BlueZAdapterView.all(in: objects)
+      obstacle = nil
+      if adapters.isEmpty, links.isEmpty { reportMissing(at: now) }
+    case .life: break
+    case .request(.registerMonitor, let index):
+      if let error = message.error, error.name != "org.bluez.Error.AlreadyExists" {
+        links[index].monitorRefused()
+      } else {
+        links[index].monitorRegistered(at: now)
+      }
+    case .request(.startDiscovery, let index): started(index, message.error, at: now)
+    case .request: break
+    }
+  }
+
+  private mutating func started(_ index: Int, _ error: BusError?, at now: MonotonicTime) {
+    guard let error else { return links[index].discoveryStarted(at: now) }
+    let condition: ScannerHealth.Condition
+    switch error.name {
+    // Either it was already requested, or the kernel still runs that of a killed bluetoothd.
+    case "org.bluez.Error.InProgress": return links[index].discoveryIsInProgress(at: now)
+    case BusError.Name.accessDenied, "org.bluez.Error.NotAuthorized": condition = .notPermitted
+    case "org.bluez.Error.NotReady": condition = .down
+    default: condition = .refused
+    }
+    links[index].discoveryRefused(condition, detail: "\(error)", at: now)
   }
 
   private mutating func reportMissing(at now: MonotonicTime) {
@@ -213,43 +320,16 @@ package struct BlueZSession: ~Copyable, SourceSession {
     health.append(ScannerHealth(.removed, at: now, isReceptionLost: true, sentence: sentence))
   }
 
-  private mutating func answered(
-    _ request: BlueZRequest, of index: Int, error: BusError?, at now: MonotonicTime
-  ) {
-    switch request {
-    case .registerMonitor:
-      if let error, error.name != "org.bluez.Error.AlreadyExists" {
-        links[index].monitorRefused()
-      } else {
-        links[index].monitorRegistered(at: now)
-      }
-    case .startDiscovery:
-      guard let error else { return links[index].discoveryStarted(at: now) }
-      // Either it was already requested, or the kernel still runs that of a killed bluetoothd.
-      if error.name == "org.bluez.Error.InProgress" {
-        return links[index].discoveryIsInProgress(at: now)
-      }
-      let condition: ScannerHealth.Condition =
-        switch error.name {
-        case BusError.Name.accessDenied, "org.bluez.Error.NotAuthorized": .notPermitted
-        case "org.bluez.Error.NotReady": .down
-        default: .refused
-        }
-      links[index].discoveryRefused(condition, detail: "\(error)", at: now)
-    case .setFilter, .stopDiscovery: break
-    }
-  }
-
-  /// Answers a call from bluetoothd to the objects of this process.
   private mutating func called(_ message: BusMessage, at now: MonotonicTime) throws(BusError) {
-    guard let bus = connection.bus else { return }
+    guard let bus = client.bus else { return }
     let index = links.firstIndex { link in
       guard let monitor = link.beaconMonitor else { return false }
       return message.path == monitor.path || message.path == monitor.root
     }
     guard let index, let monitor = links[index].beaconMonitor else {
-      return try bus.replyError(
-        to: message, name: BusError.Name.unknownObject, message: "there is no such object")
+      return try bus.reply(
+        to: message, with: [.string("there is no such object")],
+        errorName: BusError.Name.unknownObject)
     }
     switch (message.interface, message.member) {
     case (_, "GetManagedObjects") where message.path == monitor.root:
@@ -258,7 +338,7 @@ package struct BlueZSession: ~Copyable, SourceSession {
     case (BlueZName.monitor, "Release"): links[index].monitorReleased(at: now)
     case (BlueZName.monitor, "DeviceFound"):
       if links[index].countsMonitorCalls, let path = message.body.first?.asString,
-        let device = connection.objects.objects[path]?[BlueZName.device]
+        let device = objects.objects[path]?[BlueZName.device]
       {
         links[index].received(at: now)
         // bluetoothd may show the signal strength of another advert.
@@ -266,14 +346,15 @@ package struct BlueZSession: ~Copyable, SourceSession {
       }
     case (BlueZName.monitor, "DeviceLost"): break
     default:
-      return try bus.replyError(
-        to: message, name: BusError.Name.unknownMethod, message: "there is no such method")
+      return try bus.reply(
+        to: message, with: [.string("there is no such method")],
+        errorName: BusError.Name.unknownMethod)
     }
     try bus.reply(to: message)
   }
 
   private mutating func adaptersChanged(at now: MonotonicTime) {
-    adapters = BlueZAdapterView.all(in: connection.objects)
+    adapters = BlueZAdapterView.all(in: objects)
     for view in adapters {
       guard let index = links.firstIndex(where: { $0.path == view.path }) else { continue }
       links[index].update(isDiscovering: view.isDiscovering, at: now)
@@ -322,7 +403,7 @@ package struct BlueZSession: ~Copyable, SourceSession {
   }
 
   private mutating func updateAvailability() {
-    guard obstacle == nil, connection.isReady, !links.isEmpty else { return }
+    guard obstacle == nil, isReady, !links.isEmpty else { return }
     guard links.allSatisfy(\.isReceptionLost) else { return availability = .available }
     guard let link = links.first(where: { $0.state.condition != nil }),
       let condition = link.state.condition

@@ -2,6 +2,30 @@ import Advertising
 package import DBusMessages
 package import Scanning
 
+/// bluetoothd as this process sees it, for the choice of a backend and for the doctor.
+package struct BlueZView: Hashable, Sendable {
+  package enum Obstacle: Hashable, Sendable {
+    case noBus(String)
+    case refused(String)
+    case notRunning, notAnswering
+    /// bluetoothd lists more than is read, as in a flood of adverts with new addresses.
+    case tooLong
+  }
+
+  package var obstacle: Obstacle?
+  package var adapters: [BlueZAdapterView] = []
+
+  package var isDiscovering: Bool { adapters.contains { $0.isDiscovering } }
+}
+
+package struct BlueZAdapterView: Hashable, Sendable {
+  /// The object path, such as `/org/bluez/hci0`.
+  package var path: String
+  package var adapter: Adapter
+  package var isDiscovering: Bool
+  package var hasMonitors: Bool
+}
+
 extension BlueZView {
   /// Queries bluetoothd. Without an answer, this takes the given nanoseconds.
   package static func current(
@@ -39,10 +63,9 @@ extension BlueZView {
       return .unavailable(selection.absence(among: all))
     }
     if adapter.isUp { return .available }
-    let block = adapter.block
     return .unavailable(
       BlueZSentence.of(
-        block == nil ? .down : .blocked, adapter: adapter.name, detail: block?.detail))
+        adapter.offCondition, adapter: adapter.name, detail: adapter.block?.detail))
   }
 }
 
@@ -59,7 +82,6 @@ extension BlueZView.Obstacle {
     }
   }
 
-  /// The sentence for people, without a full stop.
   package var sentence: String {
     switch self {
     case .noBus(let reason):
@@ -88,7 +110,6 @@ extension BlueZView.Obstacle {
 }
 
 extension BlueZAdapterView {
-  /// Returns the adapters among bluetoothd's objects, by number.
   static func all(in objects: ManagedObjects) -> [BlueZAdapterView] {
     objects.objects.compactMap { path, interfaces -> BlueZAdapterView? in
       guard let properties = interfaces[BlueZName.adapter], let index = index(in: path) else {
@@ -108,7 +129,6 @@ extension BlueZAdapterView {
     .sorted { $0.adapter.index < $1.adapter.index }
   }
 
-  /// Returns the adapter's number in an object path that ends with `/hciN`.
   private static func index(in path: String) -> UInt16? {
     guard let name = path.split(separator: "/").last,
       case .number(let index) = AdapterName(String(name))
