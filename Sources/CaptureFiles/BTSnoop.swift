@@ -7,14 +7,14 @@ import Scanning
 /// file:   "btsnoop\0" | version 1 | datalink                       big-endian throughout
 /// record: original length | included length | flags | cumulative drops | time stamp (8) | packet
 /// ```
-struct BTSnoop {
+struct BTSnoop: RecordReader {
   static let magic: [UInt8] = Array("btsnoop\0".utf8)
   static let headerBytes = 16
   static let recordHeaderBytes = 24
   /// The microseconds from 0 AD, where time stamps begin, to 1970.
   static let epoch: Int64 = 0x00DC_DDB3_0F2F_8000
 
-  let linkType: LinkType
+  private let linkType: LinkType
   private let contents: PacketContents
 
   init(parsing cursor: inout ByteCursor) throws(ParseError) {
@@ -25,6 +25,9 @@ struct BTSnoop {
     linkType = LinkType(btsnoopDatalink: try cursor.readBigEndian(UInt32.self))
     contents = PacketContents(linkType)
   }
+
+  static var formatName: String { "btsnoop" }
+  var linkTypes: [LinkType] { [linkType] }
 
   @inline(__always)
   @_lifetime(cursor: copy cursor)

@@ -1,13 +1,11 @@
-/// The bytes of a file or pipe, decompressed if they are gzip.
-///
-/// The buffer is 576 KiB, 64 KiB more than the longest record. Reads are of 256 KiB.
+/// The bytes of a file or pipe, decompressed if they are gzip. The buffer is 576 KiB, 64 KiB more
+/// than the longest record.
 @safe
 package struct ByteStream: ~Copyable {
   static let readBytes = 256 * 1024
   private static let capacity = 2 * longestPacket + 64 * 1024
   private static let alignment = 64
 
-  /// The offset of the first unread byte in the (decompressed) data.
   package private(set) var offset = 0
 
   private let file: FileSource
@@ -56,7 +54,8 @@ package struct ByteStream: ~Copyable {
       let front = -rest & (Self.alignment - 1)
       unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[front...])
         .copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[start..<end]))
-      (start, end) = (front, front + rest)
+      start = front
+      end = front + rest
     }
     let room = unsafe UnsafeMutableRawBufferPointer(
       rebasing: buffer[end..<min(end + Self.readBytes, buffer.count)])

@@ -1,7 +1,7 @@
 public import SystemPackage
 
 /// An error of a recording, with its place.
-public struct CaptureError: Error, Hashable, Sendable {
+public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The problem with a recording.
   public enum Problem: Hashable, Sendable {
     /// The file cannot be opened.
@@ -34,9 +34,7 @@ public struct CaptureError: Error, Hashable, Sendable {
     self.problem = problem
     self.offset = offset
   }
-}
 
-extension CaptureError: CustomStringConvertible {
   /// A sentence with the problem, its place and what to do.
   public var description: String {
     let place = offset.map { "\(file): byte \($0)" } ?? file

@@ -2,9 +2,7 @@ import Advertising
 import Bytes
 package import Scanning
 
-/// A reader that turns the packets of one capture into sightings.
-///
-/// It detects the format from the first bytes, not from the name. Memory is a buffer of 576 KiB.
+/// A reader that turns the packets of one capture into sightings. Memory is a buffer of 576 KiB.
 package final class CaptureReader {
   package let name: String
   package let size: Int?
@@ -32,7 +30,8 @@ package final class CaptureReader {
     self.follows = follows
     self.firstAdapter = firstAdapter
     let file = try FileSource(path: path)
-    (name, size) = (file.name, file.size)
+    name = file.name
+    size = file.size
     handover = packetTap.map { PacketHandover(to: $0, firstAdapter: firstAdapter) }
     timeline = Timeline(duration: duration)
     stream = ByteStream(file)
@@ -42,8 +41,9 @@ package final class CaptureReader {
   var time: MonotonicTime { timeline.now }
   var wallClockOffset: WallClockOffset { timeline.wallClockOffset }
 
-  /// Reads until the collector has some sightings, or one read of the file is decoded. Does not
-  /// wait for a pipe. Throws at the first invalid byte, after everything before it was collected.
+  /// Reads until the collector has some sightings, or one read of the file is decoded, without
+  /// waiting for a pipe. Throws at the first invalid byte, after everything before it was
+  /// collected.
   package func read(into collector: inout SightingCollector) throws(CaptureError) -> ReadingProgress
   {
     if try drain(into: &collector) { return .more }
@@ -64,13 +64,12 @@ package final class CaptureReader {
 
   package func status(_ counts: ScanCounts) -> CaptureStatus {
     CaptureStatus(
-      name: name, size: size, formatName: format.name, namesAdapters: format.namesAdapters,
+      name: name, size: size, formatName: format.name,
+      namesAdapters: format.linkTypes.contains(where: \.namesAdapters),
       bytesRead: stream.bytesRead, disordered: timeline.disordered, stepsBack: timeline.stepsBack,
       firstTime: firstTime, time: time, wallClockOffset: wallClockOffset, counts: counts)
   }
-}
 
-extension CaptureReader {
   /// Decodes the bytes read so far; returns `true` if the batch is full, so more may be left.
   private func drain(into collector: inout SightingCollector) throws(CaptureError) -> Bool {
     if case .unknown = format { try findFormat() }
@@ -79,13 +78,14 @@ extension CaptureReader {
       timeline: timeline, handover: handover, firstAdapter: firstAdapter,
       first: collector.sightings.count, size: batch)
     let drained = Self.drain(stream, &format, &batch, into: &collector)
-    (timeline, handover) = (batch.timeline, batch.handover)
+    timeline = batch.timeline
+    handover = batch.handover
     let start = stream.offset
     stream.consume(drained.consumed)
     switch drained.end {
     case .bytes, .limit: return false
     case .batch: return true
-    case .foreign: throw unsupported(format.linkType)
+    case .foreign: throw unsupported(format.linkTypes.first)
     case .damage(let error):
       throw CaptureError(
         file: stream.name, problem: .damaged("\(error.reason)"), offset: start + error.offset)
@@ -132,9 +132,7 @@ extension CaptureReader {
           var cursor = ByteCursor(bytes, from: position)
           defer { position = cursor.position }
           while run.hasRoom(output), let packet = try reader.next(&cursor) {
-            guard run.decode(packet, in: bytes, &output) else {
-              return (packet, isForeign: !reader.hasSupportedPackets)
-            }
+            guard run.decode(packet, in: bytes, &output) else { return (packet, reader.isForeign) }
           }
           return nil
         }
@@ -149,7 +147,6 @@ extension CaptureReader {
   private struct Run {
     fileprivate var course: Timeline.Course
     fileprivate let firstAdapter: UInt16
-    /// The number of sightings after which no report is decoded.
     fileprivate let limit: Int
     fileprivate(set) var packets = 0
     fileprivate(set) var malformedStructures = 0
@@ -187,7 +184,6 @@ extension CaptureReader {
     var timeline: Timeline
     var handover: PacketHandover?
     let firstAdapter: UInt16
-    /// The number of sightings before the batch.
     let first: Int
     let size: Int
     var end = End.bytes
@@ -242,7 +238,8 @@ extension CaptureReader {
       guard
         let time = timeline.place(packet.time, mayStep: collector.sightings.count == first)
       else {
-        (place, end) = (packet.record, .batch)
+        place = packet.record
+        end = .batch
         return false
       }
       guard !timeline.isOver else {
@@ -273,7 +270,7 @@ extension CaptureReader {
       throw CaptureError(
         file: stream.name, problem: .damaged("\(error.reason)"), offset: error.offset)
     }
-    if let linkType = found.linkType, !linkType.isSupported { throw unsupported(linkType) }
+    if let linkType = found.linkTypes.first, !linkType.isSupported { throw unsupported(linkType) }
     stream.consume(consumed)
     format = found
   }
@@ -295,4 +292,23 @@ extension CaptureReader {
     CaptureError(
       file: stream.name, problem: .unsupportedLinkType(linkType?.description ?? "of no link type"))
   }
+}
+
+/// The progress of reading a capture, with the counts of its contents.
+package struct CaptureStatus: Sendable {
+  package var name: String
+  package var size: Int?
+  /// The format and link types, for display; `nil` before the file header is read.
+  package var formatName: String?
+  /// Whether packets contain their adapter's number, as those of Linux's monitor do.
+  package var namesAdapters = false
+  package var bytesRead = 0
+  /// The packets with a time stamp up to a second before the previous one, whose time they get.
+  package var disordered = 0
+  /// The number of longer steps back of the recording's clock. Time continues from there.
+  package var stepsBack = 0
+  package var firstTime: MonotonicTime?
+  package var time = MonotonicTime(nanoseconds: .min)
+  package var wallClockOffset = WallClockOffset.zero
+  package var counts = ScanCounts()
 }

@@ -15,7 +15,6 @@ package struct CaptureWriter: Sendable {
 
   package init(format: Format) { self.format = format }
 
-  /// Appends the file header; in pcapng, it includes an interface without a name.
   package func writeHeader(to bytes: inout [UInt8]) {
     switch format {
     case .btsnoop, .btmon:
@@ -85,9 +84,7 @@ package struct CaptureWriter: Sendable {
     case .pcapng: return 36 + (captured + 3) / 4 * 4
     }
   }
-}
 
-extension CaptureWriter {
   func writeRecordHead(
     original: Int, captured: Int, flags: UInt32, _ time: WallClockTime, to bytes: inout [UInt8]
   ) {

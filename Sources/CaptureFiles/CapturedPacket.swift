@@ -68,11 +68,18 @@ enum PacketContents: UInt64, BitwiseCopyable {
   init(_ linkType: LinkType) { self = Self(rawValue: linkType.rawValue) ?? .unsupported }
 }
 
-/// An item of a file that must be read as a whole.
+/// A reader of the records of one format, after the file's header.
+protocol RecordReader {
+  static var formatName: String { get }
+  /// The link types of the packets so far, each once.
+  var linkTypes: [LinkType] { get }
+  /// Returns what is missing after the last packet.
+  func need(at cursor: borrowing ByteCursor) -> Need
+}
+
 struct Need {
   var what: String
   var bytes: Int
-  /// Whether a part of the item has been skipped.
   var isInsideRecord = false
 }
 

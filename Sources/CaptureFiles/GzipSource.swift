@@ -1,9 +1,7 @@
 import CZlib
 
-/// A source that decompresses a gzip file with zlib, member after member (RFC 1952).
-///
-/// Its state is on the heap because zlib keeps a pointer to it. Memory is 32 KiB and a buffer of
-/// 256 KiB.
+/// A source that decompresses a gzip file with zlib, member after member (RFC 1952). Its state is
+/// on the heap because zlib keeps a pointer to it.
 @safe
 final class GzipSource {
   private let file: FileSource
@@ -15,9 +13,7 @@ final class GzipSource {
   private var failure: CaptureError?
 
   private enum State {
-    /// The data may end here.
-    case betweenMembers
-    case inMember
+    case betweenMembers, inMember
     /// The bytes after the last member are not gzip. They are skipped, as by gzip itself.
     case pastEnd
   }
@@ -42,7 +38,6 @@ final class GzipSource {
     unsafe input.deallocate()
   }
 
-  /// Decompresses until there is output, or no more input.
   @unsafe
   func read(into room: UnsafeMutableRawBufferPointer) throws(CaptureError) -> FileSource.Read {
     while true {
@@ -68,7 +63,6 @@ final class GzipSource {
     }
   }
 
-  /// Calls zlib once. The next read throws its error, after the output before it.
   @unsafe
   private func inflate(into room: UnsafeMutableRawBufferPointer) -> Int {
     unsafe stream.pointee.next_in = input.baseAddress?.assumingMemoryBound(to: UInt8.self)

@@ -1,6 +1,6 @@
 /// The content type of a capture's packets: a LINKTYPE value of pcap and pcapng
 /// (<https://www.tcpdump.org/linktypes.html>), or the equivalent of a btsnoop datalink.
-package struct LinkType: RawRepresentable, Hashable, Sendable {
+package struct LinkType: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
   /// The LINKTYPE number; datalinks that only btsnoop has are offset by 2³².
   package var rawValue: UInt64
 
@@ -18,9 +18,7 @@ package struct LinkType: RawRepresentable, Hashable, Sendable {
   }
 
   var isSupported: Bool { PacketContents(self) != .unsupported }
-}
 
-extension LinkType: CustomStringConvertible {
   /// The number, followed by the name if it is known: `link type 192 (PPI)`.
   package var description: String {
     let isDatalink = rawValue >= Self.datalinks

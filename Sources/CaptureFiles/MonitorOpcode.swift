@@ -5,14 +5,10 @@ import Scanning
 enum MonitorOpcode: UInt16 {
   case newIndex = 0
   case command = 2
-  case event = 3
-  case aclSent = 4
-  case aclReceived = 5
-  case scoSent = 6
-  case scoReceived = 7
+  case event, aclSent, aclReceived, scoSent, scoReceived
   case vendor = 11
   case isoSent = 18
-  case isoReceived = 19
+  case isoReceived
 
   init(packetType: UInt8?, isReceived: Bool) {
     switch packetType {

@@ -1,6 +1,5 @@
 import Bytes
 
-/// The format of an open capture, with its reader's state.
 enum OpenFormat {
   case unknown
   case btsnoop(BTSnoop)
@@ -23,29 +22,20 @@ enum OpenFormat {
 
   static let notACapture: StaticReason = "not a capture"
 
-  /// The link type of all packets, or of the first interface of pcapng.
-  var linkType: LinkType? {
+  private var reader: (any RecordReader)? {
     switch self {
     case .unknown: nil
-    case .pcapng(let reader): reader.interfaces.first?.linkType
-    case .btsnoop(let reader): reader.linkType
-    case .pcap(let reader): reader.linkType
+    case .btsnoop(let reader): reader
+    case .pcap(let reader): reader
+    case .pcapng(let reader): reader
     }
   }
 
-  var namesAdapters: Bool {
-    if case .pcapng(let reader) = self {
-      return reader.interfaces.contains { $0.linkType.namesAdapters }
-    }
-    return linkType?.namesAdapters ?? false
-  }
+  var linkTypes: [LinkType] { reader?.linkTypes ?? [] }
 
   var name: String? {
-    switch self {
-    case .unknown: nil
-    case .btsnoop(let reader): "btsnoop, \(reader.linkType)"
-    case .pcap(let reader): "pcap, \(reader.linkType)"
-    case .pcapng(let reader): reader.name
+    reader.map { reader in
+      ([type(of: reader).formatName] + reader.linkTypes.map(\.description)).joined(separator: ", ")
     }
   }
 
@@ -57,17 +47,12 @@ enum OpenFormat {
   }
 
   func need(at cursor: borrowing ByteCursor) -> Need {
-    switch self {
-    case .unknown:
-      switch Magic(cursor) {
-      case .btsnoop: Need(what: "file's header", bytes: BTSnoop.headerBytes)
-      case .pcap: Need(what: "file's header", bytes: Pcap.headerBytes)
-      case .pcapng: Need(what: "file's header", bytes: Pcapng.smallestBlock)
-      case nil: Need(what: "file", bytes: 0)
-      }
-    case .btsnoop(let reader): reader.need(at: cursor)
-    case .pcap(let reader): reader.need(at: cursor)
-    case .pcapng(let reader): reader.need(at: cursor)
+    if let reader { return reader.need(at: cursor) }
+    return switch Magic(cursor) {
+    case .btsnoop: Need(what: "file's header", bytes: BTSnoop.headerBytes)
+    case .pcap: Need(what: "file's header", bytes: Pcap.headerBytes)
+    case .pcapng: Need(what: "file's header", bytes: Pcapng.smallestBlock)
+    case nil: Need(what: "file", bytes: 0)
     }
   }
 }
@@ -79,10 +64,8 @@ extension CaptureReader {
 private enum Magic {
   case btsnoop, pcap, pcapng
 
-  /// Compares as many of the first bytes as are available.
   init?(_ cursor: borrowing ByteCursor) {
-    let start = cursor.rest.extracting(first: BTSnoop.magic.count)
-    let bytes = unsafe start.withUnsafeBytes { unsafe Array($0) }
+    let bytes = cursor.rest.extracting(first: BTSnoop.magic.count).array
     guard !bytes.isEmpty else { return nil }
     if BTSnoop.magic.starts(with: bytes) {
       self = .btsnoop

@@ -8,13 +8,13 @@ import Scanning
 /// file:   magic | major (2) | minor (2) | zone | accuracy | snap length | link type
 /// record: seconds | fraction | captured length | original length | packet
 /// ```
-struct Pcap {
+struct Pcap: RecordReader {
   static let headerBytes = 24
   static let recordHeaderBytes = 16
 
   let isBigEndian: Bool
   let nanosecondsPerTick: Int64
-  let linkType: LinkType
+  private let linkType: LinkType
   private let contents: PacketContents
 
   static let magics: [[UInt8]] = [
@@ -35,6 +35,9 @@ struct Pcap {
       rawValue: UInt64(try cursor.read(UInt32.self, bigEndian: isBigEndian) & 0xFFFF))
     contents = PacketContents(linkType)
   }
+
+  static var formatName: String { "pcap" }
+  var linkTypes: [LinkType] { [linkType] }
 
   @inline(__always)
   @_lifetime(cursor: copy cursor)

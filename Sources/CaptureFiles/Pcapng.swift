@@ -7,7 +7,7 @@ import Scanning
 /// ```
 /// block: type | total length | body, padded to 4 bytes | total length again
 /// ```
-struct Pcapng {
+struct Pcapng: RecordReader {
   enum BlockType {
     static let sectionHeader: UInt32 = 0x0A0D_0D0A
     static let interfaceDescription: UInt32 = 1
@@ -30,13 +30,10 @@ struct Pcapng {
 
   var isBigEndian = false
   var interfaces: [PcapngInterface] = []
-  private(set) var name = "pcapng"
   /// The time of the latest packet, which Simple Packet Blocks get because they have none.
   var latestTime = WallClockTime(nanoseconds: 0)
-  /// The number of bytes to skip of a block that is not read.
   var unreadBytes = 0
-  /// Whether any interface so far has packets that can be decoded.
-  private(set) var hasSupportedPackets = false
+  private(set) var isForeign = true
   private var latest = LatestInterface.none
 
   private struct LatestInterface {
@@ -45,7 +42,6 @@ struct Pcapng {
     var contents: PacketContents
     var adapter: UInt16
 
-    /// A value that matches no packet.
     static let none = LatestInterface(
       number: -1, nanosecondsPerTick: 1, contents: .unsupported, adapter: 0)
   }
@@ -127,23 +123,25 @@ struct Pcapng {
     case BlockType.sectionHeader:
       interfaces.removeAll()
       latest = .none
-      name = "pcapng"
     case BlockType.interfaceDescription:
       let interface = try PcapngInterface(
         parsing: &body, bigEndian: isBigEndian, number: interfaces.count)
       guard interfaces.count < Self.maximumInterfaces else {
         throw ParseError(.invalid("a section has more than 1,024 interfaces"), at: base)
       }
-      if !interfaces.contains(where: { $0.linkType == interface.linkType }) {
-        name += ", \(interface.linkType)"
-      }
       interfaces.append(interface)
-      if interface.linkType.isSupported { hasSupportedPackets = true }
+      if interface.linkType.isSupported { isForeign = false }
     case BlockType.simplePacket: return try readSimplePacket(&body)
     case BlockType.enhancedPacket: return try readEnhancedPacket(&body)
     default: return try readObsoletePacket(&body)
     }
     return nil
+  }
+
+  static var formatName: String { "pcapng" }
+
+  var linkTypes: [LinkType] {
+    interfaces.map(\.linkType).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
   }
 
   func need(at cursor: borrowing ByteCursor) -> Need {

@@ -1,4 +1,7 @@
 package import Clocks
+import Dispatch
+import Glibc
+import Scanning
 package import Sources
 
 /// A recording that ``Playback`` plays: a capture or a track.
@@ -6,7 +9,6 @@ package protocol Recording: AnyObject {
   associatedtype Input: Sendable
   associatedtype Health: SourceHealth
 
-  /// The inputs of the latest read, in order of time.
   var inputs: [Input] { get set }
   /// The index of the first input that is not delivered yet.
   var next: Int { get set }
@@ -20,7 +22,6 @@ package protocol Recording: AnyObject {
 
   /// The time of the first input, or of earlier content; `nil` while unknown.
   var firstTime: MonotonicTime? { get }
-  /// The time up to which the recording is read.
   var time: MonotonicTime { get }
   /// The offset from the playback's time to the recording's wall-clock time, for the latest read.
   var wallClockOffset: WallClockOffset { get }
@@ -36,7 +37,6 @@ extension Recording {
 
 package enum ReadingProgress: Sendable {
   case more
-  /// Everything available is read; more may follow.
   case caughtUp
   case end
 }
@@ -53,7 +53,6 @@ package struct Playback<Reel: Recording> {
   private var isAtEnd: [Bool]
   private var failures: [(any Error)?]
   private var pacer: Pacer?
-  /// Inputs that are read and not yet due.
   private var held: [Reel.Input] = []
   private var next = 0
   /// Whether reading may wait for a pipe; `false` while inputs that are due would wait with it.
@@ -65,7 +64,9 @@ package struct Playback<Reel: Recording> {
   /// Prepares to play recordings; inputs at one time are delivered in their order. Without a
   /// `factor` there is no delay. `duration` is in nanoseconds; `nil` for all.
   package init(_ recordings: [Reel], factor: Double?, duration: Int64?) {
-    (self.recordings, self.factor, self.duration) = (recordings, factor, duration)
+    self.recordings = recordings
+    self.factor = factor
+    self.duration = duration
     isAtEnd = recordings.map { _ in false }
     failures = recordings.map { _ in nil }
   }
@@ -142,7 +143,6 @@ package struct Playback<Reel: Recording> {
     return true
   }
 
-  /// Delivers the batch of a single recording, the usual case.
   private mutating func readOne(_ recording: Reel, into inputs: inout [Reel.Input]) {
     if recording.isEmpty {
       // The recording reads its batch into the memory of the previous one.
@@ -153,7 +153,6 @@ package struct Playback<Reel: Recording> {
     swap(&recording.inputs, &inputs)
   }
 
-  /// Moves inputs of all recordings in order of time, while their wall-clock offset is the same.
   private mutating func merge(into inputs: inout [Reel.Input]) {
     // The time of each recording's next input; `nil` if it has none.
     var heads = recordings.map(\.nextTime)
@@ -239,4 +238,28 @@ package struct Playback<Reel: Recording> {
 
 extension Recording {
   fileprivate var nextTime: MonotonicTime? { isEmpty ? nil : Self.time(of: inputs[next]) }
+}
+
+/// A clock that maps the monotonic clock to a recording's time.
+package struct Pacer {
+  private let start: MonotonicTime
+  private let factor: Double
+  private let began = DispatchTime.now()
+
+  package init(start: MonotonicTime, factor: Double) {
+    self.start = start
+    self.factor = factor
+  }
+
+  package var now: MonotonicTime {
+    let elapsed = DispatchTime.now().uptimeNanoseconds - began.uptimeNanoseconds
+    return start.advanced(by: Int64(min(Double(elapsed) * factor, 9e18)))
+  }
+
+  /// Waits until a time of the recording, for at most `longest` nanoseconds of real time.
+  package func sleep(until moment: MonotonicTime, atMost longest: Int64) {
+    let wait = min(Double(moment.nanoseconds(since: now)) / factor, Double(longest))
+    guard wait > 0 else { return }
+    usleep(UInt32(clamping: Int(wait) / 1000))
+  }
 }

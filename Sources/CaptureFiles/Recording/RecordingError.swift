@@ -1,23 +1,24 @@
 package import SystemPackage
 
-/// The reason that packets are not recorded, and the file.
-package struct RecordingError: Error, Hashable, Sendable {
-  package enum Problem: Hashable, Sendable {
+package struct RecordingError: Error, Hashable, Sendable, CustomStringConvertible {
+  package enum Problem: Error, Hashable, Sendable {
     case failed(call: String, Errno)
     case cannotCreate(Errno)
-    case exists
-    case removed
-    case noReader
-    /// Packets arrive faster than the disk writes them.
-    case tooSlow
+    case exists, removed, noReader, tooSlow
+
+    /// Returns `true` if a person who knows the other problem learns nothing new from this one.
+    func isSame(as other: Self) -> Bool {
+      // A full disk refuses one call after another.
+      if case (.failed(_, let error), .failed(_, let otherError)) = (self, other) {
+        return error == otherError
+      }
+      return self == other
+    }
   }
 
   package var file: String
   package var problem: Problem
-}
 
-extension RecordingError: CustomStringConvertible {
-  /// A sentence with the problem, its place and what to do.
   package var description: String {
     switch problem {
     case .cannotCreate(.isDirectory): "\(file): it is a directory; name a file in it"

@@ -1,6 +1,5 @@
 import SystemPackage
 
-/// A file of a recording. Except during a write, it contains only whole packets.
 struct RecordingFile: ~Copyable {
   let path: FilePath
   /// The end of the last whole packet, where the next one is written.
@@ -15,7 +14,7 @@ struct RecordingFile: ~Copyable {
   private var needsSync = false
 
   /// Creates a file, replacing an existing one if allowed. Pipes and devices are just opened.
-  init(_ path: FilePath, mayReplace: Bool) throws(RecordingCallError) {
+  init(_ path: FilePath, mayReplace: Bool) throws(RecordingError.Problem) {
     self.path = path
     let permissions: FilePermissions = [.ownerReadWrite, .groupReadWrite, .otherReadWrite]
     do {
@@ -29,14 +28,17 @@ struct RecordingFile: ~Copyable {
         }
       descriptor = try .open(path, .writeOnly, options: options, permissions: permissions)
     } catch {
-      throw RecordingCallError("open", error)
+      throw .init(call: "open", error)
     }
     closes = true
     isStream = (try? Stat(descriptor))?.type != .regular
   }
 
   init(_ descriptor: FileDescriptor, named path: FilePath) {
-    (self.descriptor, self.path, closes, isStream) = (descriptor, path, false, true)
+    self.descriptor = descriptor
+    self.path = path
+    closes = false
+    isStream = true
   }
 
   deinit {
@@ -48,14 +50,10 @@ struct RecordingFile: ~Copyable {
 
   /// Appends packets that end at the offsets `ends`. Returns the number that are in the file now,
   /// and the reason that others are not.
-  mutating func write(_ bytes: [UInt8], ends: [Int]) -> (whole: Int, failure: RecordingCallError?) {
-    if hasRemains {
-      do throws(RecordingCallError) {
-        try cut()
-      } catch {
-        return (0, error)
-      }
-    }
+  mutating func write(
+    _ bytes: [UInt8], ends: [Int]
+  ) -> (whole: Int, failure: RecordingError.Problem?) {
+    do throws(RecordingError.Problem) { try cut() } catch { return (0, error) }
     needsSync = true
     var written = 0
     while written < bytes.count {
@@ -73,14 +71,14 @@ struct RecordingFile: ~Copyable {
         hasRemains = !isStream
         // If this fails too, it is tried again before the next packet.
         try? cut()
-        return (whole.count, RecordingCallError("write", error))
+        return (whole.count, .init(call: "write", error))
       }
     }
     end += bytes.count
     return (ends.count, nil)
   }
 
-  mutating func sync() throws(RecordingCallError) {
+  mutating func sync() throws(RecordingError.Problem) {
     guard needsSync else { return }
     if !isStream { try descriptor.syncData() }
     needsSync = false
@@ -94,12 +92,12 @@ struct RecordingFile: ~Copyable {
     try? cut()
   }
 
-  private mutating func cut() throws(RecordingCallError) {
+  private mutating func cut() throws(RecordingError.Problem) {
     guard hasRemains else { return }
     do {
       try descriptor.resize(to: Int64(end))
     } catch {
-      throw RecordingCallError("ftruncate", error)
+      throw .init(call: "ftruncate", error)
     }
     hasRemains = false
   }

@@ -1,11 +1,10 @@
 import Scanning
+import Sources
 import SystemPackage
 
-/// The naming scheme of a rotated recording.
-///
-/// `site.btsnoop` becomes `site-000001-20261121T053000Z.btsnoop`: a number, one more than the
-/// highest present, and the time at which the file begins. The number gives the order even if the
-/// wall clock was wrong.
+/// The naming scheme of a rotated recording: `site.btsnoop` becomes
+/// `site-000001-20261121T053000Z.btsnoop`, with a number, which gives the order even if the wall
+/// clock was wrong, and the time at which the file begins.
 struct RecordingName {
   let path: FilePath
 
@@ -31,14 +30,10 @@ struct RecordingName {
     return Int(parts[0])
   }
 
-  /// Returns the existing files, oldest first.
-  func files() throws(RecordingCallError) -> [(number: Int, path: FilePath)] {
-    var files: [(number: Int, path: FilePath)] = []
-    for name in try path.directory.names() {
-      guard let number = number(of: name) else { continue }
-      files.append((number, sibling(name)))
-    }
-    return files.sorted { $0.number < $1.number }
+  var files: [(number: Int, path: FilePath)] {
+    names(in: path.directory.string)
+      .compactMap { name in number(of: name).map { ($0, sibling(name)) } }
+      .sorted { $0.number < $1.number }
   }
 
   private var stem: String { path.stem ?? "recording" }
@@ -57,71 +52,61 @@ struct RecordingNames {
   private var kept: [FilePath] = []
   private var problem: RecordingError.Problem?
 
-  init(_ configuration: RecordingConfiguration) throws(RecordingCallError) {
+  init(_ configuration: RecordingConfiguration) throws(RecordingError.Problem) {
     name = RecordingName(path: FilePath(configuration.path))
     isRotated = configuration.isRotated
     maximumFiles = configuration.maximumFiles
     guard isRotated else { return }
-    let files = try name.files()
     // The first file may be created only with the first packet.
-    try name.path.directory.checkWritable()
+    try name.path.directory.checkAccess()
+    let files = name.files
     lastNumber = files.last?.number ?? 0
     if maximumFiles != nil { kept = files.map(\.path) }
   }
 
-  mutating func next(at time: WallClockTime, mayReplace: Bool) throws(RecordingCallError)
-    -> RecordingFile
-  {
+  mutating func next(
+    at time: WallClockTime, mayReplace: Bool
+  ) throws(RecordingError.Problem) -> RecordingFile {
     guard name.path != "-" else { return RecordingFile(.standardOutput, named: "standard output") }
     guard isRotated else { return try make(name.path, mayReplace: mayReplace) }
     removeOldest()
     while true {
       let next = lastNumber.addingReportingOverflow(1)
-      guard !next.overflow else { throw RecordingCallError("open", Errno.fileExists) }
+      guard !next.overflow else { throw .exists }
       lastNumber = next.partialValue
       let path = name.file(lastNumber, from: time)
-      do throws(RecordingCallError) {
+      do throws(RecordingError.Problem) {
         let file = try make(path, mayReplace: false)
         if maximumFiles != nil { kept.append(path) }
         return file
       } catch {
         // Another recording with the same name may have created the file first.
-        if error.errno == .fileExists { continue }
+        if error == .exists { continue }
         lastNumber -= 1
         throw error
       }
     }
   }
 
-  /// Returns any further problem with the names since the last call.
   mutating func removeProblem() -> RecordingError.Problem? {
     defer { problem = nil }
     return problem
   }
 
-  private mutating func make(_ path: FilePath, mayReplace: Bool) throws(RecordingCallError)
-    -> RecordingFile
-  {
+  private mutating func make(
+    _ path: FilePath, mayReplace: Bool
+  ) throws(RecordingError.Problem) -> RecordingFile {
     let file = try RecordingFile(path, mayReplace: mayReplace)
     guard !file.isStream else { return file }
-    do throws(RecordingCallError) {
-      // After a power cut, a file whose name is not on the disk cannot be found.
-      try path.directory.syncNames()
-    } catch {
-      problem = error.problem
-    }
+    // After a power cut, a file whose name is not on the disk cannot be found.
+    do throws(RecordingError.Problem) { try path.directory.syncNames() } catch { problem = error }
     return file
   }
 
   private mutating func removeOldest() {
     guard let maximumFiles else { return }
     while kept.count >= max(1, maximumFiles), let oldest = kept.first {
-      do throws(RecordingCallError) {
-        try oldest.remove()
-      } catch {
-        problem = error.problem
-        return
-      }
+      do throws(RecordingError.Problem) { try oldest.remove() } catch { return problem = error }
       kept.removeFirst()
     }
   }

@@ -2,19 +2,18 @@ import Advertising
 import Scanning
 import SystemPackage
 
-/// The files of a recording, one after another, with handling of disk errors.
-///
-/// It receives packets in batches. When a call returns, each packet is on the disk or counted as
-/// lost. The series has no thread and no clock of its own.
+/// The files of a recording, one after another. It receives packets in batches; when a call
+/// returns, each packet is on the disk or counted as lost.
 struct RecordingSeries: ~Copyable {
   let configuration: RecordingConfiguration
   private let writer: CaptureWriter
   private var names: RecordingNames
-  /// A function that receives each message for a person once.
-  let remark: @Sendable (String) -> Void
+  private let remark: @Sendable (String) -> Void
 
-  var status = RecordingStatus()
-  var goodBatches = 0
+  private(set) var status = RecordingStatus()
+  private var goodBatches = 0
+  /// The number of good batches, five seconds of them, that end a fault.
+  private static let batchesOfHealth = 10
 
   private var file: RecordingFile?
   /// The time at which the file begins, and the number of packets for it.
@@ -32,7 +31,6 @@ struct RecordingSeries: ~Copyable {
   /// The start and the number of packets that are not known to be on the disk.
   private var unsynced = (place: 0, packets: 0)
 
-  /// The maximum number of pending bytes before a write.
   private static let chunk = 256 * 1024
 
   private init(
@@ -50,7 +48,7 @@ struct RecordingSeries: ~Copyable {
     _ configuration: RecordingConfiguration, at time: WallClockTime?,
     remark: @escaping @Sendable (String) -> Void
   ) throws(RecordingError) -> RecordingSeries {
-    do throws(RecordingCallError) {
+    do throws(RecordingError.Problem) {
       var series = RecordingSeries(
         configuration, names: try RecordingNames(configuration), remark)
       if time == nil, configuration.isRotated { return series }
@@ -61,13 +59,12 @@ struct RecordingSeries: ~Copyable {
       series.flush()
       return series
     } catch {
+      var problem = error
+      if case .failed(_, let errno) = error { problem = .cannotCreate(errno) }
       // Opening a directory also fails with `fileExists`, but --force does not help there.
       let isDirectory = (try? Stat(FilePath(configuration.path)))?.type == .directory
-      throw RecordingError(
-        file: configuration.path,
-        problem: isDirectory
-          ? .cannotCreate(.isDirectory)
-          : error.errno == .fileExists ? .exists : .cannotCreate(error.errno))
+      if isDirectory { problem = .cannotCreate(.isDirectory) }
+      throw RecordingError(file: configuration.path, problem: problem)
     }
   }
 
@@ -127,10 +124,10 @@ struct RecordingSeries: ~Copyable {
   private mutating func open(at time: WallClockTime) {
     guard !hasTriedToOpen, !status.isOver else { return }
     hasTriedToOpen = true
-    do throws(RecordingCallError) {
+    do throws(RecordingError.Problem) {
       file = try names.next(at: time, mayReplace: false)
     } catch {
-      return fail(error.problem)
+      return fail(error)
     }
     begin(at: time)
   }
@@ -144,6 +141,30 @@ struct RecordingSeries: ~Copyable {
     status.files += 1
     status.file = file?.path.string ?? ""
     if status.failure?.problem == .removed { status.failure = nil }
+  }
+
+  /// Reports a fault, once until recording has recovered.
+  private mutating func fail(_ problem: RecordingError.Problem) {
+    goodBatches = 0
+    guard status.failure?.problem.isSame(as: problem) != true else { return }
+    let file = configuration.path == "-" ? "standard output" : configuration.path
+    let error = RecordingError(file: file, problem: problem)
+    status.failure = error
+    // Nobody needs to know that a pipe's reader has gone.
+    if problem != .noReader { remark(error.description) }
+  }
+
+  /// Counts packets that were dropped before they arrived, because the disk was too slow.
+  mutating func drop(_ count: Int) {
+    status.lost += count
+    fail(.tooSlow)
+  }
+
+  private mutating func recover() {
+    guard let failure = status.failure, goodBatches >= Self.batchesOfHealth else { return }
+    status.failure = nil
+    let lost = status.lost == 1 ? "1 packet was" : "\(status.lost) packets were"
+    remark("\(failure.file): recording goes on; \(lost) lost so far")
   }
 
   private mutating func writeHeader() {
@@ -170,7 +191,6 @@ struct RecordingSeries: ~Copyable {
     return configuration.format == .pcapng ? UInt16(clamping: number ?? 0) : adapter
   }
 
-  /// Marks the end of a part. A failed write keeps whole parts.
   private mutating func endPart() {
     ends.append(pending.count)
     packetsByEnd.append(pendingPackets)
@@ -178,7 +198,7 @@ struct RecordingSeries: ~Copyable {
 
   private mutating func flush() {
     writeOut()
-    do throws(RecordingCallError) {
+    do throws(RecordingError.Problem) {
       try file?.sync()
       status.packets += unsynced.packets
       status.bytes += max(0, (file?.end ?? 0) - unsynced.place)
@@ -187,7 +207,7 @@ struct RecordingSeries: ~Copyable {
       file?.giveUp(from: unsynced.place)
       status.lost += unsynced.packets
       forgetAdapters()
-      fail(error.problem)
+      fail(error)
     }
     unsynced = (file?.end ?? 0, 0)
   }
@@ -203,7 +223,7 @@ struct RecordingSeries: ~Copyable {
     pendingPackets = 0
     guard let failure = result.failure else { return }
     forgetAdapters()
-    fail(failure.problem)
+    fail(failure)
     if status.isOver { file = nil }
   }
 
