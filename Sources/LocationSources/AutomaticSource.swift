@@ -2,12 +2,11 @@ package import Clocks
 package import Positioning
 package import Sources
 
-/// A source that uses the best of several: gpsd, then GeoClue, then the configured position.
+/// The best of several sources: gpsd, then GeoClue, then the configured position.
 ///
-/// The first available source is used. If it reports a fault, the next available one replaces it at
-/// once; if it does not report that it receives, ``patience`` after a fix was due (the demand's
-/// interval after the latest fix). Better sources are tried again every ``patience``, or at doubled
-/// times up to an hour if they were replaced and have had no fix since.
+/// The next available source replaces one at once if it reports a fault, and ``patience`` after a
+/// fix was due if it does not report that it receives. Better sources are tried again every
+/// ``patience``, or at doubled times up to an hour if they have had no fix since.
 package final class AutomaticSource: LocationSource {
   /// The time without a fix after which a source is replaced: 60 s, the longest cold start.
   package static let patience = 60 * MonotonicTime.nanosecondsPerSecond
@@ -47,8 +46,7 @@ package final class AutomaticSource: LocationSource {
     alternatives.choice?.index.map { sources[$0].reportsOnlyChanges } ?? false
   }
 
-  /// The name of the source in use; and the source, the reason, and the faults of better ones: one
-  /// sentence without a full stop.
+  /// The name of the source in use; and a sentence with the reason and the faults of better ones.
   package var choice: (name: String?, sentence: String) {
     alternatives.choice.map { (name(of: $0), sentence(for: $0)) }
       ?? (nil, "no location source was used yet")
@@ -57,10 +55,8 @@ package final class AutomaticSource: LocationSource {
   package var hasCompass: Bool { sources.contains { $0.hasCompass } }
   package var mayHaveCompass: Bool { sources.contains { $0.mayHaveCompass } }
 
-  /// Returns the sentence for the source that would be used now, without using it.
   package func look() -> String { sentence(for: Self.look(at: sources, left: [:], nil)) }
 
-  /// Returns the source in use, or the first available one that was not left.
   private static func look(
     at sources: [any LocationSource], left: [Int: String], _ current: Int?
   ) -> Choices.Choice {
@@ -91,7 +87,6 @@ package final class AutomaticSource: LocationSource {
     }
   }
 
-  /// Available if one of the sources is; else not permitted if one of them is.
   package var availability: ScannerAvailability {
     let all = sources.map(\.availability)
     if all.contains(.available) { return .available }
@@ -103,16 +98,13 @@ package final class AutomaticSource: LocationSource {
   package func receive(
     for demand: LocationDemand, until deadline: MonotonicTime?, into inputs: inout [PositionInput]
   ) throws -> LocationProgress {
-    var progress = try alternatives.receive(for: demand, until: deadline, into: &inputs) {
+    let progress = try alternatives.receive(for: demand, until: deadline, into: &inputs) {
       choice, now in
       LocationHealth(
         choice.index != nil ? .searching : choice.isRefused ? .notPermitted : .notRunning, at: now,
         sentence: sentence(for: choice))
     }
-    let now = MonotonicTime.now
-    progress.reached = now
-    progress.wallClockOffset = WallClockOffset(from: now, to: .now)
-    return progress
+    return .live(progress.health)
   }
 
   package func wake() { alternatives.wake() }

@@ -14,39 +14,36 @@ package final class CombinedSource: LocationSource {
 
   /// The compass of the fix source, which is used if there is no other.
   private struct OtherCompass {
-    /// The wait, in nanoseconds, before missing readings are reported.
     static let patience = 10 * MonotonicTime.nanosecondsPerSecond
 
     var hasReading = false
-    /// The start of the wait for readings.
     var since: MonotonicTime?
     var isMissing = false
 
-    /// Returns the state of headings if the result of a call changed it.
     mutating func receive(_ isReading: Bool, at now: MonotonicTime, from name: String)
-      -> LocationHealth?
+      -> [LocationHealth]
     {
-      if isReading {
-        hasReading = true
-        since = nil
-        guard isMissing else { return nil }
-        isMissing = false
-        return LocationHealth(.receiving, of: .headings, at: now, sentence: "\(name) has headings")
-      }
-      let since = since ?? now
-      self.since = since
-      guard !isMissing, !hasReading, now.nanoseconds(since: since) >= Self.patience else {
-        return nil
-      }
-      isMissing = true
-      return LocationHealth(
-        .noReceiver, of: .headings, at: now,
-        sentence:
-          "\(name) has sent no heading for 10 s, and there is no other compass; connect one and start "
-          + "iio-sensor-proxy")
+      let start = since ?? now
+      since = isReading ? nil : start
+      hasReading = hasReading || isReading
+      let isMissing =
+        !hasReading && (isMissing || now.nanoseconds(since: start) >= Self.patience)
+      guard isMissing != self.isMissing else { return [] }
+      self.isMissing = isMissing
+      let sentence =
+        isMissing
+        ? "\(name) has sent no heading for 10 s, and there is no other compass; connect one and "
+          + "start iio-sensor-proxy" : "\(name) has headings"
+      return [
+        LocationHealth(
+          isMissing ? .noReceiver : .receiving, of: .headings, at: now, sentence: sentence)
+      ]
     }
 
-    mutating func rest() { (since, isMissing) = (nil, false) }
+    mutating func rest() {
+      since = nil
+      isMissing = false
+    }
   }
 
   package init(fixes: any LocationSource, compass: CompassSource) {
@@ -61,10 +58,8 @@ package final class CombinedSource: LocationSource {
 
   package var availability: ScannerAvailability { parts.fixes.availability }
 
-  /// Whether there is a compass that this process may use, as far as is known.
-  ///
-  /// Safe on an app's main thread: only the first answer is waited for, once and for at most
-  /// ``Parts/answerLimit``. At rest, an answer older than a second is renewed in the background.
+  /// Whether there is a compass that this process may use, as far as is known. Safe on an app's
+  /// main thread: only the first answer is waited for, once and for at most ``Parts/answerLimit``.
   package var hasCompass: Bool {
     parts.hasCompass || parts.fixes.hasCompass || other.withLock { $0.hasReading }
   }
@@ -87,8 +82,9 @@ package final class CombinedSource: LocationSource {
         into: &inputs)
       if needsHeading {
         let isReading = inputs.contains(where: \.isReading)
-        let health = other.withLock { $0.receive(isReading, at: .now, from: parts.fixes.name) }
-        progress.health += health.map { [$0] } ?? []
+        progress.health += other.withLock {
+          $0.receive(isReading, at: .now, from: parts.fixes.name)
+        }
       }
     } else {
       let now = MonotonicTime.now
@@ -114,9 +110,7 @@ package final class CombinedSource: LocationSource {
     parts.stopCompass()
     useFixes(false)
   }
-}
 
-extension CombinedSource {
   private final class Parts: Sendable {
     let fixes: any LocationSource
     let compass: CompassSource
@@ -177,7 +171,8 @@ extension CombinedSource {
     }
 
     init(fixes: any LocationSource, compass: CompassSource) {
-      (self.fixes, self.compass) = (fixes, compass)
+      self.fixes = fixes
+      self.compass = compass
     }
 
     func wake() {
@@ -187,7 +182,8 @@ extension CombinedSource {
 
     func startCompass() {
       let isNew = state.withLock { state in
-        defer { (state.isNeeded, state.isRunning) = (true, true) }
+        state.isNeeded = true
+        defer { state.isRunning = true }
         return !state.isRunning
       }
       if isNew { receiver.async { [self] in run() } }
@@ -195,7 +191,8 @@ extension CombinedSource {
 
     func stopCompass() {
       let wasNeeded = state.withLock { state in
-        defer { (state.isNeeded, state.readings) = (false, []) }
+        state.readings = []
+        defer { state.isNeeded = false }
         return state.isNeeded
       }
       if wasNeeded { compass.wake() }
@@ -233,7 +230,8 @@ extension CombinedSource {
         inputs += state.readings
         if !state.readings.isEmpty { inputs.sort { $0.time < $1.time } }
         if !state.health.isEmpty { all.health.sort { $0.time < $1.time } }
-        (state.readings, state.health) = ([], [])
+        state.readings = []
+        state.health = []
         return all
       }
     }

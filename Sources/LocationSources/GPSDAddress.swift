@@ -1,7 +1,6 @@
 import Glibc
 
-package enum GPSDAddress: Hashable, Sendable {
-  /// A TCP port; the host is a name or a numeric address.
+package enum GPSDAddress: Hashable, Sendable, CustomStringConvertible {
   case tcp(host: String, port: UInt16)
   case unix(path: String)
 
@@ -34,7 +33,6 @@ package enum GPSDAddress: Hashable, Sendable {
     self = .tcp(host: String(host), port: port)
   }
 
-  /// Whether gpsd is on this machine.
   var isLocal: Bool {
     switch self {
     case .unix: true
@@ -44,9 +42,7 @@ package enum GPSDAddress: Hashable, Sendable {
 
   /// The size of `sun_path`, including the zero byte at the end.
   static let maximumPathLength = 108
-}
 
-extension GPSDAddress: CustomStringConvertible {
   package var description: String {
     switch self {
     case .tcp(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
@@ -71,8 +67,7 @@ struct StreamSocket: ~Copyable {
     guard descriptor >= 0 else { throw Failure(sentence: Self.sentence(errno)) }
   }
 
-  /// Starts a connection. Resolving a host other than `localhost` may block. If it has several
-  /// addresses, `attempt` selects one.
+  /// Starts a connection. Resolving a name may block; `attempt` selects one of several addresses.
   static func connecting(
     to address: GPSDAddress, attempt: Int
   ) throws(Failure) -> StreamSocket {
@@ -126,7 +121,6 @@ struct StreamSocket: ~Copyable {
     return unsafe poll(&entries, 2, milliseconds) > 0 && entries[0].revents != 0
   }
 
-  /// The error of a started connection; `nil` if it succeeded.
   var connectionError: String? {
     var value: Int32 = 0
     var size = socklen_t(MemoryLayout<Int32>.size)

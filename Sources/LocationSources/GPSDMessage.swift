@@ -5,17 +5,12 @@ package import Scanning
 
 /// A line of gpsd's JSON protocol (gpsd_json(5) of gpsd 3.22), live or from a log.
 package enum GPSDMessage: Hashable, Sendable {
-  /// VERSION, the first message.
   case version(release: String, major: Int, minor: Int)
-  /// DEVICES: all receivers of the gpsd.
   case devices([Device])
   /// DEVICE: a receiver that was added, removed or changed.
   case device(Device)
-  /// TPV: time, position and velocity.
   case report(Report)
-  /// SKY: satellites.
   case sky(Sky)
-  /// ATT: a compass.
   case attitude(Attitude)
   /// ERROR: a request was refused, or a receiver cannot be opened.
   case error(String)
@@ -25,11 +20,19 @@ package enum GPSDMessage: Hashable, Sendable {
   package static let maximumLength = 1 << 16
 
   package struct Device: Hashable, Sendable {
-    package var path: String
+    package let path: String
     /// Whether gpsd has opened the receiver.
-    package var isActive: Bool
+    package let isActive: Bool
     /// The name of its driver, once the receiver has sent something.
-    package var driver: String?
+    package let driver: String?
+
+    init?(_ object: JSONValue) {
+      guard let path = object["path"]?.asString else { return nil }
+      self.path = path
+      // `activated` is 0 for a closed receiver, else the time at which it was opened.
+      isActive = object["activated"].map { $0.asDouble != 0 } ?? false
+      driver = object["driver"]?.asString
+    }
   }
 
   package struct Sky: Hashable, Sendable {
@@ -74,16 +77,6 @@ package enum GPSDMessage: Hashable, Sendable {
   }
 }
 
-extension GPSDMessage.Device {
-  init?(_ object: JSONValue) {
-    guard let path = object["path"]?.asString else { return nil }
-    self.path = path
-    // `activated` is 0 for a closed receiver, else the time at which it was opened.
-    isActive = object["activated"].map { $0.asDouble != 0 } ?? false
-    driver = object["driver"]?.asString
-  }
-}
-
 extension GPSDMessage.Sky {
   init(_ object: JSONValue) {
     device = object["device"]?.asString
@@ -101,32 +94,26 @@ extension GPSDMessage.Attitude {
     heading = object["heading"]?.asDouble.flatMap(bearing)
     magneticHeading = object["mheading"]?.asDouble.flatMap(bearing)
   }
+
+  /// Returns degrees clockwise from magnetic north, given those from true to magnetic north.
+  func magneticHeading(declination: Double?) -> Double? {
+    magneticHeading
+      ?? heading.flatMap { heading in declination.flatMap { bearing(heading - $0) } }
+  }
 }
 
-// MARK: Fixes
-
 extension GPSDMessage {
-  /// A position report in gpsd's units: meters, degrees and meters per second.
+  /// A position report.
   package struct Report: Hashable, Sendable {
-    package var device: String?
+    package let device: String?
     /// 0: unknown, 1: no fix, 2: no altitude, 3: with altitude.
-    package var mode: Int
+    package let mode: Int
     /// UTC; gpsd has applied the leap seconds.
-    package var time: WallClockTime?
-    package var place: Coordinate?
-    package var altitude: Double?
-    package var ellipsoidalAltitude: Double?
-    package var speed: Double?
-    package var course: Double?
+    package let time: WallClockTime?
     /// Degrees from true north to magnetic north, clockwise.
-    package var declination: Double?
-    /// gpsd's `eph`, `epx` (east), `epy` (north), `epv`, `eps` and `epd`, of 95 % confidence.
-    package var horizontalError: Double?
-    package var eastError: Double?
-    package var northError: Double?
-    package var verticalError: Double?
-    package var speedError: Double?
-    package var courseError: Double?
+    package let declination: Double?
+    /// The fix without its times, and with an accuracy of 0 if no error is known.
+    private var stated: Fix?
 
     package var hasFix: Bool { mode >= 2 }
   }
@@ -137,57 +124,53 @@ extension GPSDMessage.Report {
     func number(_ key: String, _ range: ClosedRange<Double>) -> Double? {
       object[key]?.asDouble?.within(range)
     }
-    func error(_ key: String) -> Double? {
-      number(key, FieldRange.error).flatMap { $0 >= FieldRange.smallestError ? $0 : nil }
+    /// Returns an error in standard deviations. gpsd_json(5) presumes 95 % confidence, which is
+    /// true for those that gpsd computes; it passes on a receiver's own, whatever their confidence.
+    func deviation(_ key: String, in deviations: Double = Dilution.deviations95) -> Double? {
+      number(key, FieldRange.smallestError...FieldRange.error.upperBound).map { $0 / deviations }
     }
     device = object["device"]?.asString
     mode = object["mode"]?.asInt ?? 0
     time = WallClockTime(gpsd: object["time"])
-    if let latitude = object["lat"]?.asDouble, let longitude = object["lon"]?.asDouble {
-      place = Coordinate(latitude: latitude, longitude: longitude)
-    }
-    // Before 3.20, `alt` is the only one, and is above mean sea level.
-    altitude = number(object["altMSL"] == nil ? "alt" : "altMSL", FieldRange.altitude)
-    ellipsoidalAltitude = number("altHAE", FieldRange.altitude)
-    speed = number("speed", FieldRange.speed)
-    course = object["track"]?.asDouble.flatMap(bearing)
     // gpsd 3.22 reports a receiver's 13° east as 13, although gpsd_json(5) and its own model define
     // west as positive. Its `magtrack` is wrong by twice that.
     declination = number("magvar", -180...180)
-    (horizontalError, eastError, northError) = (error("eph"), error("epx"), error("epy"))
-    (verticalError, speedError, courseError) = (error("epv"), error("eps"), error("epd"))
+    guard mode >= 2, let latitude = object["lat"]?.asDouble,
+      let longitude = object["lon"]?.asDouble,
+      let place = Coordinate(latitude: latitude, longitude: longitude)
+    else { return }
+    var fix = Fix(
+      time: MonotonicTime(nanoseconds: 0), timestamp: WallClockTime(nanoseconds: 0), place: place,
+      horizontalAccuracy: 0)
+    if let radius = deviation("eph", in: Dilution.radius95) {
+      fix.horizontalAccuracy = radius * Dilution.radius68
+    } else if let east = deviation("epx"), let north = deviation("epy") {
+      fix.horizontalAccuracy = .hypot(east, north) / Double.sqrt(2) * Dilution.radius68
+    }
+    if mode >= 3 {
+      // Before 3.20, `alt` is the only one, and is above mean sea level.
+      fix.altitude = number(object["altMSL"] == nil ? "alt" : "altMSL", FieldRange.altitude)
+      fix.ellipsoidalAltitude = number("altHAE", FieldRange.altitude)
+      if fix.altitude ?? fix.ellipsoidalAltitude != nil { fix.verticalAccuracy = deviation("epv") }
+    }
+    fix.speed = number("speed", FieldRange.speed)
+    fix.speedAccuracy = fix.speed.flatMap { _ in deviation("eps") }
+    fix.course = object["track"]?.asDouble.flatMap(bearing)
+    fix.courseAccuracy = fix.course.flatMap { _ in deviation("epd") }
+    stated = fix
   }
 
-  /// Converts the report to a fix; `nil` if it has none. `wallClock` is for receivers without time.
-  ///
-  /// gpsd_json(5) presumes 95 % confidence for errors, which is true for those that gpsd computes.
-  /// They are converted to 68 % for a circular normal distribution. gpsd passes on a receiver's own
-  /// errors, whatever their confidence. Without errors, the accuracy follows from the HDOP, or is
-  /// ``Dilution/unknownAccuracy``.
+  /// Returns the report's fix; `nil` if it has none. `wallClock` is for receivers without time. If
+  /// no error is known, the accuracy follows from the HDOP.
   package func fix(
     at time: MonotonicTime, wallClock: WallClockTime, hdop: Double? = nil
   ) -> Fix? {
-    guard hasFix, let place else { return nil }
-    let accuracy: Double =
-      if let horizontalError {
-        horizontalError / Dilution.radius95 * Dilution.radius68
-      } else if let eastError, let northError {
-        .hypot(eastError, northError) / Double.sqrt(2) / Dilution.deviations95 * Dilution.radius68
-      } else {
-        Dilution.horizontalAccuracy(hdop, isDifferential: false)
-      }
-    var fix = Fix(
-      time: time, timestamp: self.time ?? wallClock, place: place, horizontalAccuracy: accuracy)
-    if mode >= 3 {
-      (fix.altitude, fix.ellipsoidalAltitude) = (altitude, ellipsoidalAltitude)
-      if altitude != nil || ellipsoidalAltitude != nil {
-        fix.verticalAccuracy = verticalError.map { $0 / Dilution.deviations95 }
-      }
+    guard var fix = stated else { return nil }
+    fix.time = time
+    fix.timestamp = self.time ?? wallClock
+    if fix.horizontalAccuracy == 0 {
+      fix.horizontalAccuracy = Dilution.horizontalAccuracy(hdop, isDifferential: false)
     }
-    fix.speed = speed
-    fix.speedAccuracy = speed.flatMap { _ in speedError.map { $0 / Dilution.deviations95 } }
-    fix.course = course
-    fix.courseAccuracy = course.flatMap { _ in courseError.map { $0 / Dilution.deviations95 } }
     return fix
   }
 }
@@ -202,5 +185,38 @@ extension WallClockTime {
     }
     guard let text = value?.asString else { return nil }
     self.init(xml: Array(text.utf8)[...])
+  }
+}
+
+/// A buffer that splits a stream of gpsd's into lines. It drops and counts lines that are too long.
+struct LineBuffer {
+  private var part: [UInt8] = []
+  private var isTooLong = false
+  private(set) var droppedLines = 0
+
+  /// Appends bytes, and returns the lines that they complete, without line ends.
+  mutating func append(_ bytes: ArraySlice<UInt8>) -> [[UInt8]] {
+    var lines: [[UInt8]] = []
+    var rest = bytes
+    while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+      add(rest[..<end])
+      if !isTooLong, !part.isEmpty { lines.append(part) }
+      part = []
+      isTooLong = false
+      rest = rest[(end + 1)...]
+    }
+    add(rest)
+    return lines
+  }
+
+  private mutating func add(_ bytes: ArraySlice<UInt8>) {
+    guard !isTooLong else { return }
+    if part.count + bytes.count > GPSDMessage.maximumLength {
+      part = []
+      isTooLong = true
+      droppedLines += 1
+    } else {
+      part += bytes
+    }
   }
 }

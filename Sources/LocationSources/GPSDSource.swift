@@ -4,10 +4,9 @@ package import Scanning
 
 /// A location source that uses gpsd's JSON protocol.
 ///
-/// It follows one receiver: the first with a fix, until that one is removed or has had none for
-/// five seconds. To let gpsd close the receiver, it disconnects while no fix is needed, and between
-/// fixes if the interval is ``GPSDSession/pauseInterval`` or more. At rest,
-/// ``LiveSource/availability`` connects briefly, which opens no receiver.
+/// It follows the first receiver with a fix, until that one is removed or has had none for five
+/// seconds. To let gpsd close the receiver, it disconnects while no fix is needed, and between
+/// fixes if the interval is ``GPSDSession/pauseInterval`` or more.
 package typealias GPSDSource = LiveSource<GPSDSession>
 
 extension GPSDSource {
@@ -94,7 +93,8 @@ package struct GPSDSession: ~Copyable, LocationSession {
   package mutating func rest() {
     disconnect(nextAttempt: nil)
     backoff.reset()
-    (latestFix, delivered) = (nil, nil)
+    latestFix = nil
+    delivered = nil
     report.reset()
   }
 
@@ -128,7 +128,6 @@ package struct GPSDSession: ~Copyable, LocationSession {
     (demand.fixes?.interval ?? 0) >= pauseInterval && !demand.needsHeading
   }
 
-  /// Ends the connection between two fixes that are far apart.
   private mutating func pause(for demand: LocationDemand, at now: MonotonicTime) {
     guard let fixes = demand.fixes, Self.pauses(for: demand), fixes.requests == answeredRequests
     else {
@@ -159,8 +158,8 @@ package struct GPSDSession: ~Copyable, LocationSession {
       return lose(.notRunning, Self.absence(address, error), at: now)
     }
     isConnected = true
-    (latestMessage, connected) = (now, now)
-    // gpsd replies with its version and its receivers.
+    latestMessage = now
+    connected = now
     request(#"?WATCH={"enable":true,"json":true};"#, at: now)
   }
 
@@ -180,7 +179,8 @@ package struct GPSDSession: ~Copyable, LocationSession {
       let sentence = "gpsd at \(address) ended the connection; it is connected again"
       return lose(.notRunning, sentence, at: now)
     }
-    (latestMessage, isLifeRequested) = (now, false)
+    latestMessage = now
+    isLifeRequested = false
     // The backoff continues for a server that accepts a connection and ends it at once.
     if hasVersion, now.nanoseconds(since: connected) >= Self.lifeInterval { backoff.reset() }
     let dropped = lines.droppedLines
@@ -207,7 +207,8 @@ package struct GPSDSession: ~Copyable, LocationSession {
   private mutating func checkLife(at now: MonotonicTime) {
     guard socket != nil, now.nanoseconds(since: latestMessage) >= Self.lifeInterval else { return }
     if isConnected, hasVersion, !isLifeRequested {
-      (latestMessage, isLifeRequested) = (now, true)
+      latestMessage = now
+      isLifeRequested = true
       request("?DEVICES;", at: now)
     } else {
       let sentence = "gpsd at \(address) does not answer; restart it: sudo systemctl restart gpsd"
@@ -236,10 +237,16 @@ package struct GPSDSession: ~Copyable, LocationSession {
 
   private mutating func disconnect(nextAttempt: MonotonicTime?) {
     socket = nil
-    (isConnected, hasVersion, isLifeRequested) = (false, false, false)
+    isConnected = false
+    hasVersion = false
+    isLifeRequested = false
     self.nextAttempt = nextAttempt
     lines = LineBuffer()
-    (receivers, followed, refusal, searchDue, badLines) = ([:], nil, nil, nil, 0)
+    badLines = 0
+    receivers = [:]
+    followed = nil
+    refusal = nil
+    searchDue = nil
   }
 
   // MARK: Messages
@@ -275,20 +282,14 @@ package struct GPSDSession: ~Copyable, LocationSession {
     case .report(let value): handle(value, for: demand, at: now, into: &inputs)
     case .attitude(let attitude):
       guard demand.needsHeading else { return }
-      var heading = attitude.magneticHeading
-      if heading == nil, let trueHeading = attitude.heading,
-        let declination = attitude.device.flatMap({ receivers[$0]?.declination })
-      {
-        heading = bearing(trueHeading - declination)
-      }
-      guard let heading else { return }
+      let declination = attitude.device.flatMap { receivers[$0]?.declination }
+      guard let heading = attitude.magneticHeading(declination: declination) else { return }
       let time = attitude.time ?? WallClockTime.now
       inputs.append(.compass(CompassReading(time: now, timestamp: time, magneticHeading: heading)))
     case .other: break
     }
   }
 
-  /// Adds a receiver; returns `false` if there are too many.
   @discardableResult
   private mutating func add(_ path: String) -> Bool {
     guard receivers[path] == nil else { return true }
@@ -356,7 +357,8 @@ package struct GPSDSession: ~Copyable, LocationSession {
     if let followed, followed != path {
       guard let latestFix, now.nanoseconds(since: latestFix.time) >= Self.followTime else { return }
     }
-    (followed, searchDue) = (path, nil)
+    followed = path
+    searchDue = nil
     // gpsd reports an epoch several times.
     if let latest = latestFix?.fix, value.time != nil, latest.timestamp == fix.timestamp,
       latest.place == fix.place

@@ -11,9 +11,6 @@ where Input == PositionInput, Demand == LocationDemand, Health == LocationHealth
     for demand: LocationDemand, until end: MonotonicTime, wakeSignal: borrowing WakeSignal,
     into inputs: inout [PositionInput])
 
-  /// Stops what the daemon does for this process.
-  mutating func rest()
-
   /// Whether a receiver of the daemon may have a compass; `false` by default.
   static var mayHaveCompass: Bool { get }
 }
@@ -37,12 +34,10 @@ extension LocationSession where Self: ~Copyable {
   }
 }
 
-/// The reported state of a source, which contains each change once.
 package struct LocationReport: Sendable {
   package private(set) var latest: LocationHealth?
   private var changes: [LocationHealth] = []
 
-  /// Reports a condition of locations if it is new.
   mutating func report(_ condition: LocationHealth.Condition, _ sentence: @autoclosure () -> String)
   {
     guard latest?.condition != condition else { return }

@@ -4,10 +4,9 @@ import Scanning
 
 /// A decoder of a log of gpsd's JSON protocol, as from `gpspipe -w`.
 ///
-/// Of the reports (TPV) with one time, the last with a fix is delivered, because gpsd may repeat a
-/// report as it learns more. Other text is skipped: the sentences of `gpspipe -r`, and a time
-/// before a line (`gpspipe -t`). The first receiver with a fix is followed; reports of others are
-/// only counted until it is silent for ten seconds.
+/// Of the reports (TPV) with one time, the last with a fix is delivered. The first receiver with a
+/// fix is followed; reports of others are only counted until it is silent for ten seconds. Other
+/// text is skipped.
 struct GPSDTrack: TrackFormatDecoder {
   private var lines = LineBuffer()
   private var epoch: (fix: Fix, stated: WallClockTime)?
@@ -19,11 +18,10 @@ struct GPSDTrack: TrackFormatDecoder {
   private static let patience: Int64 = 10 * WallClockTime.nanosecondsPerSecond
   /// The maximum length of the text before a line's message, such as a logger's time.
   static let longestPrefix = 64
-  /// The number of receivers whose dilution is kept.
   private static let mostDevices = 16
 
   mutating func decode(_ bytes: RawSpan, into output: inout TrackOutput) -> TrackDecoder.Fault? {
-    split(unsafe bytes.withUnsafeBytes { unsafe Array($0) }[...], &output)
+    split(bytes.array[...], &output)
     return nil
   }
 
@@ -60,10 +58,7 @@ struct GPSDTrack: TrackFormatDecoder {
       guard dilutions[name] != nil || dilutions.count < Self.mostDevices else { return }
       dilutions[name] = sky.hdop ?? dilutions[name]
     case .attitude(let attitude):
-      let magnetic =
-        attitude.magneticHeading
-        ?? attitude.heading.flatMap { heading in declination.flatMap { bearing(heading - $0) } }
-      guard let magnetic else {
+      guard let magnetic = attitude.magneticHeading(declination: declination) else {
         if attitude.heading != nil { output.count(.unknownDeclination) }
         return
       }

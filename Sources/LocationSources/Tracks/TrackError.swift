@@ -1,20 +1,12 @@
 package import CaptureFiles
 
-/// An error of a recorded track, with its place.
-package enum TrackError: Error, Hashable, Sendable {
+package enum TrackError: Error, Hashable, Sendable, CustomStringConvertible {
   case file(CaptureError)
-  case empty(file: String)
-  case notATrack(file: String)
-  case binary(file: String)
-  case capture(file: String)
+  case empty(file: String), notATrack(file: String), binary(file: String), capture(file: String)
   /// A byte of a GPX file breaks a rule of XML. The offset is in the decompressed data.
   case damaged(file: String, rule: String, offset: Int)
-  /// A GPX file ends inside its root element.
   case cutShort(file: String)
-}
 
-extension TrackError: CustomStringConvertible {
-  /// A sentence with the problem, its place and what to do.
   package var description: String {
     switch self {
     case .file(let error): error.description

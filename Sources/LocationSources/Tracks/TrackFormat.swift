@@ -1,19 +1,15 @@
+import Bytes
 import CaptureFiles
 import SystemPackage
 
-package enum TrackFormat: Hashable, Sendable, CaseIterable {
-  case nmea, gpx, gpsdJSON
+package enum TrackFormat: String, Sendable, CaseIterable {
+  case nmea = "NMEA 0183"
+  case gpx = "GPX"
+  case gpsdJSON = "gpsd JSON"
 
-  package var name: String {
-    switch self {
-    case .nmea: "NMEA 0183"
-    case .gpx: "GPX"
-    case .gpsdJSON: "gpsd JSON"
-    }
-  }
+  package var name: String { rawValue }
 }
 
-/// The kind of a recording, by its first bytes.
 package enum RecordingFormat: Hashable, Sendable {
   case capture
   case track(TrackFormat)
@@ -21,8 +17,7 @@ package enum RecordingFormat: Hashable, Sendable {
   case binary
   case unknown
 
-  /// Returns whether a file is a track by its first (decompressed) bytes; `nil` if they can be read
-  /// only once, `false` if they cannot be read.
+  /// Returns whether a file is a track by its first bytes; `nil` if they can be read only once.
   package static func isTrack(_ path: String) -> Bool? {
     // Opening a pipe would wait for its writer, and reading would consume its bytes.
     guard path != "-" else { return nil }
@@ -45,16 +40,8 @@ package enum RecordingFormat: Hashable, Sendable {
   package static func sort(
     _ paths: [String], pipesAreTracks isTrack: Bool
   ) -> (captures: [String], tracks: [String]) {
-    var captures: [String] = []
-    var tracks: [String] = []
-    for path in paths {
-      if Self.isTrack(path) ?? isTrack {
-        tracks.append(path)
-      } else {
-        captures.append(path)
-      }
-    }
-    return (captures, tracks)
+    let all = paths.map { (path: $0, isTrack: Self.isTrack($0) ?? isTrack) }
+    return (all.filter { !$0.isTrack }.map(\.path), all.filter(\.isTrack).map(\.path))
   }
 
   /// The maximum number of bytes for detection.
@@ -68,28 +55,25 @@ package enum RecordingFormat: Hashable, Sendable {
   /// Detects the format from the first (decompressed) bytes; returns `nil` if more are needed.
   ///
   /// In this order: XML with an element `gpx` is GPX. Control characters beyond those around a few
-  /// position sentences mean a binary log. A report of gpsd (`{"class":"TPV"…`) in the first 16 KiB
-  /// means gpsd's log, whatever sentences are around it. A sentence with a valid checksum means
-  /// NMEA 0183, also after gpsd's greeting (`gpspipe -r`), as do three position sentences if none
-  /// has a checksum. The greeting alone means gpsd's log.
+  /// position sentences mean a binary log. A report of gpsd means its log, whatever sentences are
+  /// around it. A sentence with a valid checksum means NMEA 0183, as do three position sentences if
+  /// none has a checksum. The greeting alone means gpsd's log.
   package static func detect(_ start: RawSpan, isWhole: Bool) -> RecordingFormat? {
     if start.byteCount > 0, CaptureReader.recognizes(start) {
       // A capture may begin with a single byte, but four are needed.
       return start.byteCount >= 4 || isWhole ? .capture : nil
     }
-    let bytes = unsafe start.extracting(first: window).withUnsafeBytes { unsafe Array($0) }
+    let bytes = start.extracting(first: window).array
     let isFull = isWhole || bytes.count == window
     if let mark = XMLScanner.text(bytes).first(where: { $0 > 0x20 }), mark == UInt8(ascii: "<") {
       return hasGPXElement(XMLScanner.text(bytes)) ? .track(.gpx) : isFull ? .unknown : nil
     }
     var framer = NMEAFramer()
     var counts = TrackCounts()
-    var (right, plain, positions) = (0, 0, 0)
-    for byte in bytes {
-      guard let sentence = framer.take(byte, &counts) else { continue }
-      if sentence.hasChecksum { right += 1 } else if sentence.kind != nil { plain += 1 }
-      if sentence.kind != nil { positions += 1 }
-    }
+    let sentences = bytes.compactMap { framer.take($0, &counts) }
+    let right = sentences.count(where: \.hasChecksum)
+    let plain = sentences.count { !$0.hasChecksum && $0.kind != nil }
+    let positions = sentences.count { $0.kind != nil }
     let controls = bytes.count { $0 < 0x20 && !(0x09...0x0D).contains($0) && $0 != 0x1B }
     let isBinary =
       controls > 8 + bytes.count / 20 && positions < enoughPositions && controls > 70 * positions

@@ -7,8 +7,7 @@ import Scanning
 /// As in ``Timeline``, times are UTC while the track's clock advances, and continue from there
 /// after a step back. A step of 1024 weeks, within seven days, is a rollover of a receiver's week
 /// number: after a step back, times are corrected; a step forward ends a rollover from before the
-/// track, so time stamps are kept and the timeline does not step. A track entirely in the wrong era
-/// looks like an old one.
+/// track, so time stamps are kept and the timeline does not step.
 struct TrackOutput {
   private(set) var inputs: [PositionInput] = []
   private(set) var runs: [TrackRun] = []
@@ -18,10 +17,8 @@ struct TrackOutput {
   /// 1024 weeks, because the first GPS signals have a week number of ten bits.
   private static let era: Int64 = 1024 * 7 * 86400 * WallClockTime.nanosecondsPerSecond
   private static let eraTolerance: Int64 = 7 * 86400 * WallClockTime.nanosecondsPerSecond
-  /// The greatest plausible speed, in meters per second.
   private static let greatestSpeed = 350.0
 
-  /// The correction added to the track's times, in whole eras.
   private var correction: Int64 = 0
   /// The shift subtracted from the corrected times on the timeline.
   private var lineShift: Int64 = 0
@@ -61,7 +58,8 @@ struct TrackOutput {
   mutating func add(_ stated: CompassReading) {
     guard let (time, timestamp) = place(stated.timestamp) else { return }
     var reading = stated
-    (reading.time, reading.timestamp) = (time, timestamp)
+    reading.time = time
+    reading.timestamp = timestamp
     counts.compassReadings += 1
     append(.compass(reading))
   }
@@ -74,7 +72,6 @@ struct TrackOutput {
     inputs.append(input)
   }
 
-  /// Moves the inputs to the end of an array, and returns their runs.
   mutating func take(_ taken: inout [PositionInput]) -> [TrackRun] {
     defer {
       inputs.removeAll(keepingCapacity: true)

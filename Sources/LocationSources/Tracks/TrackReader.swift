@@ -3,11 +3,10 @@ package import CaptureFiles
 package import Positioning
 package import Scanning
 
-/// A reader that turns the bytes of one recorded track into fixes and compass readings.
-///
-/// It detects the format from the first bytes, and decompresses gzip. Memory is 576 KiB and the
-/// contents of one piece of 32 KiB.
-package final class TrackReader {
+/// A reader of one recorded track. Memory is 576 KiB and the contents of one piece of 32 KiB.
+package final class TrackReader: Recording {
+  package typealias Health = LocationHealth
+
   package let name: String
   package let size: Int?
   private let follows: Bool
@@ -16,8 +15,12 @@ package final class TrackReader {
   private let duration: Int64?
   /// Inputs decoded after a step of the track's clock, which later calls append.
   private var waiting: [(inputs: [PositionInput], wallClockOffset: WallClockOffset)] = []
-  /// The error to throw after all inputs.
   private var failure: TrackError?
+
+  package var inputs: [PositionInput] = []
+  package var next = 0
+  private(set) var hasReading = false
+  package private(set) var time = MonotonicTime(nanoseconds: .min)
 
   private static let piece = 32 * 1024
 
@@ -42,8 +45,8 @@ package final class TrackReader {
   package var firstTime: MonotonicTime? { decoder?.firstTime }
   package private(set) var wallClockOffset = WallClockOffset.zero
 
-  /// Appends the inputs up to the next step of the track's clock, at most those of a piece. Does
-  /// not wait for a pipe. Throws at the first invalid byte, after everything before it is appended.
+  /// Appends the inputs up to the next step of the track's clock, at most those of a piece, without
+  /// waiting for a pipe. Throws at the first invalid byte, after everything before it is appended.
   package func read(into inputs: inout [PositionInput]) throws(TrackError) -> ReadingProgress {
     if !waiting.isEmpty {
       let run = waiting.removeFirst()
@@ -73,7 +76,17 @@ package final class TrackReader {
     return .more
   }
 
+  package func read() throws -> ReadingProgress {
+    defer {
+      hasReading = hasReading || inputs.contains(where: \.isReading)
+      time = inputs.last?.time ?? time
+    }
+    return try read(into: &inputs)
+  }
+
   package func wait() { stream.wait() }
+
+  package static func time(of input: PositionInput) -> MonotonicTime { input.time }
 
   private func detect(isWhole: Bool) throws(TrackError) {
     switch RecordingFormat.detect(stream.unread, isWhole: isWhole) {
@@ -97,7 +110,6 @@ package final class TrackReader {
     return try end()
   }
 
-  /// Keeps the runs after the first one for later calls.
   private func keep(_ inputs: inout [PositionInput]) {
     guard let decoder, let first = decoder.runs.first else { return }
     wallClockOffset = first.wallClockOffset
@@ -115,15 +127,13 @@ package final class TrackReader {
 }
 
 protocol TrackFormatDecoder {
-  /// - Returns: The rule of the format that a byte breaks, and its offset. Decoding cannot continue
-  ///   then.
+  /// Returns the rule of the format that a byte breaks, which ends decoding, and its offset.
   mutating func decode(_ bytes: RawSpan, into output: inout TrackOutput) -> TrackDecoder.Fault?
 
   /// Ends the track. Returns `false` if the format requires more.
   mutating func finish(into output: inout TrackOutput) -> Bool
 }
 
-/// A decoder of a recorded track, which accepts pieces of any size.
 package struct TrackDecoder {
   package let format: TrackFormat
   private var output: TrackOutput
@@ -148,7 +158,6 @@ package struct TrackDecoder {
   package var counts: TrackCounts { output.counts }
   package var firstTime: MonotonicTime? { output.timeline.first }
 
-  /// Decodes bytes, and appends the inputs that they complete.
   package mutating func decode(_ bytes: RawSpan, into inputs: inout [PositionInput]) -> Fault? {
     guard !isOver else { return nil }
     let fault = track.decode(bytes, into: &output)

@@ -3,9 +3,8 @@ package import Positioning
 package import Scanning
 import Synchronization
 
-/// A location source that plays back recorded tracks, merged by time.
 package final class TrackReplay: LocationSource {
-  private let state: Mutex<Playback<TrackRecording>>
+  private let state: Mutex<Playback<TrackReader>>
   package let speed: ReplayScanner.Speed
 
   /// Opens tracks; the path `-` is standard input. `duration` is in nanoseconds; `nil` for all.
@@ -15,16 +14,14 @@ package final class TrackReplay: LocationSource {
     duration: Int64? = nil
   ) throws(TrackError) {
     self.speed = speed
-    var recordings: [TrackRecording] = []
-    for path in paths {
-      recordings.append(
-        TrackRecording(try TrackReader(path: path, follows: follows, duration: duration)))
+    let recordings = try paths.map { path throws(TrackError) in
+      try TrackReader(path: path, follows: follows, duration: duration)
     }
     state = Mutex(Playback(recordings, factor: speed.factor, duration: duration))
   }
 
   package var name: String {
-    state.withLock { $0.recordings.map(\.reader.name).joined(separator: ", ") }
+    state.withLock { $0.recordings.map(\.name).joined(separator: ", ") }
   }
   package var isRecorded: Bool { true }
   package var availability: ScannerAvailability { .available }
@@ -37,15 +34,14 @@ package final class TrackReplay: LocationSource {
     }
   }
 
-  /// The counts of each track, in the order of the paths.
   package var counts: [(name: String, counts: TrackCounts)] {
-    state.withLock { $0.recordings.map { ($0.reader.name, $0.reader.counts) } }
+    state.withLock { $0.recordings.map { ($0.name, $0.counts) } }
   }
 
   package func stopPacing() { state.withLock { $0.factor = nil } }
 
-  /// Reads more inputs. Throws the error of a track after everything valid before it in every
-  /// track.
+  /// Reads more inputs. Throws the error of a track after everything valid before it in all of
+  /// them.
   package func receive(
     for demand: LocationDemand, until deadline: MonotonicTime?, into inputs: inout [PositionInput]
   ) throws -> LocationProgress {
@@ -56,36 +52,7 @@ package final class TrackReplay: LocationSource {
     return try state.withLock { try $0.receive(until: deadline, into: &own) }
   }
 
-  package func wake() {}
-
   package func rest() { state.withLock { $0.rest() } }
-}
-
-private final class TrackRecording: Recording {
-  typealias Health = LocationHealth
-
-  let reader: TrackReader
-  var inputs: [PositionInput] = []
-  var next = 0
-  private(set) var hasReading = false
-  private(set) var time = MonotonicTime(nanoseconds: .min)
-
-  init(_ reader: TrackReader) { self.reader = reader }
-
-  var firstTime: MonotonicTime? { reader.firstTime }
-  var wallClockOffset: WallClockOffset { reader.wallClockOffset }
-
-  func read() throws -> ReadingProgress {
-    defer {
-      hasReading = hasReading || inputs.contains(where: \.isReading)
-      time = inputs.last?.time ?? time
-    }
-    return try reader.read(into: &inputs)
-  }
-
-  func wait() { reader.wait() }
-
-  static func time(of input: PositionInput) -> MonotonicTime { input.time }
 }
 
 extension PositionInput {
