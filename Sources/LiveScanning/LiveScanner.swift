@@ -43,10 +43,8 @@ public final class LiveScanner: Scanner {
     /// Creates the default configuration.
     public init() {}
 
-    /// The only possible backend; `nil` if there is a choice.
     fileprivate var fixed: Backend? {
       if backend != .auto { return backend }
-      // Only raw sockets have these.
       return packetTap != nil || reportTap != nil || usesCodedPHY || isActive ? .hci : nil
     }
 
@@ -67,7 +65,8 @@ public final class LiveScanner: Scanner {
   /// The nanoseconds without reception after which the other backend is tried, and their interval.
   private static let patience: Int64 = 2_000_000_000
   /// The nanoseconds to wait for bluetoothd if raw HCI sockets can receive, and if they cannot.
-  private static let (shortLook, longLook): (Int64, Int64) = (500_000_000, 3_000_000_000)
+  private static let shortLook: Int64 = 500_000_000
+  private static let longLook: Int64 = 3_000_000_000
 
   /// Creates a scanner, which uses no adapter before it receives.
   public convenience init(_ configuration: Configuration = Configuration()) {
@@ -87,8 +86,11 @@ public final class LiveScanner: Scanner {
     clock: @escaping @Sendable () -> MonotonicTime = { .now },
     view: @escaping @Sendable (Int64) -> BlueZView
   ) {
-    (self.configuration, self.hci, self.bluez) = (configuration, hci, bluez)
-    let (adapters, fixed) = (configuration.adapters, configuration.fixed)
+    self.configuration = configuration
+    self.hci = hci
+    self.bluez = bluez
+    let adapters = configuration.adapters
+    let fixed = configuration.fixed
     let rules = Alternatives<Sighting, ScanDemand, ScannerHealth>.Rules(
       patience: Self.patience, search: Self.patience, retry: nil)
     // Raw HCI is the first, bluetoothd the second.
@@ -149,9 +151,8 @@ public final class LiveScanner: Scanner {
 
   private func scanner(of backend: Backend) -> any Scanner { backend == .bluez ? bluez : hci }
 
-  /// Waits until something is received or ``wake()`` is called, at most four seconds.
-  ///
-  /// It never throws: it reports a fault as health, and the fault may pass.
+  /// Waits until something is received or ``wake()`` is called, at most four seconds. It never
+  /// throws: it reports a fault as health.
   public func receive(
     for demand: ScanDemand, until deadline: MonotonicTime?, into sightings: inout [Sighting]
   ) throws -> ScanProgress {

@@ -35,10 +35,10 @@ import Testing
         requested = (0..<3).map { HCICommand(opcode, [UInt8(number % 256), $0]) }
         queue.send(requested, at: now)
       case 2:
-        queue.removeWaiting()
+        queue.waiting = []
         requested = []
       case 3:
-        queue.removePending()
+        queue.pending = nil
       case 4:
         queue.sendNext(at: now)
       case 5, 6:
@@ -114,18 +114,18 @@ import Testing
         ownership.started()
         takeovers = []
         #expect(ownership.isOurs)
-      case 1: ownership.ceded()
+      case 1: ownership.isOurs = false
       case 2:
         #expect(ownership.ended() == wasOurs)
         #expect(!ownership.mayBeOurs)
       case 3:
-        ownership.startedTwice()
+        ownership.mayBeOurs = true
         #expect(ownership.isOurs == wasOurs)
       case 4: ownership.adopt()
       case 5:
-        ownership.requestCensus()
+        ownership.needsCensus = true
         #expect(ownership.needsCensus)
-        ownership.censusTaken()
+        ownership.needsCensus = false
       default:
         takeovers.append(ownership.takeOver())
         #expect(ownership.isOurs || takeovers.last == .impossible)

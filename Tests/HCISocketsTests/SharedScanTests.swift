@@ -144,7 +144,7 @@ import Testing
     model.run()
     #expect(model.control.phase == .shared && model.control.ownership.mayBeOurs)
     // The other is gone.
-    model.control.adopt()
+    model.control.ownership.adopt()
     model.control.rest()
     model.run()
     #expect(!model.isScanning)

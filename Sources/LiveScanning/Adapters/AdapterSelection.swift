@@ -1,7 +1,7 @@
+import Advertising
 package import Scanning
 
 extension AdapterSelection {
-  /// Combines the selections of an option that may be given several times.
   package init(_ selections: [AdapterSelection]) {
     let names = selections.flatMap(\.names)
     self = selections.contains(.all) ? .all : names.isEmpty ? .firstUsable : .these(names)
@@ -46,16 +46,17 @@ extension Adapter {
       (adapter.supportsLE ? 8 : 0) + (isHeld(adapter) ? 0 : 4) + (adapter.isUp ? 2 : 0)
         + (adapter.block == nil ? 1 : 0)
     }
-    // The first of equals.
     return zip(adapters, ranks).max { $0.1 < $1.1 }?.0
   }
 }
 
 extension AdapterName {
-  package func matches(_ adapter: Adapter) -> Bool {
+  package func matches(_ adapter: Adapter) -> Bool { matches(adapter.index, adapter.address) }
+
+  func matches(_ index: UInt16?, _ address: BluetoothAddress?) -> Bool {
     switch self {
-    case .number(let number): adapter.index == number
-    case .address(let address): adapter.address == address
+    case .number(let number): number == index
+    case .address(let own): own == address
     }
   }
 }

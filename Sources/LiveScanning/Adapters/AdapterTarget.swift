@@ -3,18 +3,14 @@ package import Scanning
 
 /// The adapter that serves one requested name, while adapters come and go.
 ///
-/// A number means the adapter that has it now, and an address one adapter, whatever its number.
 /// Without a name, the best adapter is used and found again by its address; while it is away,
 /// another one takes its place.
 package struct AdapterTarget: Sendable {
   package let name: AdapterName?
   /// The adapter's number on the host; its last one while the adapter is gone.
   package private(set) var index: UInt16?
-  /// The adapter's address, if known; its last one while the adapter is gone.
   package private(set) var address: BluetoothAddress?
-  /// The adapter that served first and is gone, while another one is used in its place.
   private var former: (name: String, address: BluetoothAddress)?
-  /// The time since which the adapter is gone; `nil` while it is there.
   private var goneSince: MonotonicTime?
 
   /// The nanoseconds after which another adapter replaces a missing one, if any may serve.
@@ -39,12 +35,7 @@ package struct AdapterTarget: Sendable {
     return adapter.index == index
   }
 
-  package func matches(_ name: AdapterName) -> Bool {
-    switch name {
-    case .number(let number): number == index
-    case .address(let address): address == self.address
-    }
-  }
+  package func matches(_ name: AdapterName) -> Bool { name.matches(index, address) }
 
   package func choose(among adapters: [Adapter], isHeld: (Adapter) -> Bool) -> Adapter? {
     if let former,
@@ -73,9 +64,9 @@ package struct AdapterTarget: Sendable {
     goneSince = gone
     guard name == nil, now.nanoseconds(since: gone) >= Self.patience else { return }
     if former == nil, let hostName, let address { former = (hostName, address) }
-    (index, address) = (nil, nil)
+    index = nil
+    address = nil
   }
 
-  /// The adapter that another one replaces, as text for people.
   package var replaced: String? { former.map { "\($0.name) (\($0.address))" } }
 }

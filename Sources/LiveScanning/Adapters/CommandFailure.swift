@@ -1,17 +1,14 @@
 import Bytes
 package import HCIPackets
 
-package enum CommandFailure: Error, Hashable, Sendable {
+package enum CommandFailure: Error, Hashable, Sendable, CustomStringConvertible {
   /// A system call failed: `ENETDOWN` if the adapter is off, `EPERM` without `CAP_NET_RAW`, `EPIPE`
   /// and `ENODEV` if the adapter is gone.
   case socket(HCISocketError)
-  /// The controller answered with an error code (Core Specification, Vol 1, Part F).
   case refused(Opcode, status: UInt8, adapter: String)
   case unanswered(Opcode, after: Duration, adapter: String)
   case cutShort(Opcode, adapter: String)
-}
 
-extension CommandFailure: CustomStringConvertible {
   package var description: String {
     switch self {
     case .socket(let error): "\(error)"
@@ -28,15 +25,13 @@ extension CommandFailure: CustomStringConvertible {
   private func hex(_ opcode: Opcode) -> String { "0x\(opcode.rawValue.hexadecimal)" }
 
   private static func meaning(of status: UInt8) -> String {
-    switch status {
-    case 0x01: "unknown command (0x01)"
-    case 0x03: "hardware failure (0x03)"
-    case 0x07: "memory capacity exceeded (0x07)"
-    case 0x0C: "command disallowed (0x0C)"
-    case 0x11: "unsupported feature or parameter value (0x11)"
-    case 0x12: "invalid parameters (0x12)"
-    case 0x42: "unknown advertising identifier (0x42)"
-    default: "error 0x" + String(status, radix: 16, uppercase: true)
-    }
+    meanings[status].map { "\($0) (0x\(status.hexadecimal))" }
+      ?? "error 0x" + String(status, radix: 16, uppercase: true)
   }
+
+  private static let meanings: [UInt8: String] = [
+    0x01: "unknown command", 0x03: "hardware failure", 0x07: "memory capacity exceeded",
+    0x0C: "command disallowed", 0x11: "unsupported feature or parameter value",
+    0x12: "invalid parameters", 0x42: "unknown advertising identifier",
+  ]
 }

@@ -1,7 +1,7 @@
 import Glibc
 package import Scanning
 
-package struct HCISocketError: Error, Hashable, Sendable {
+package struct HCISocketError: Error, Hashable, Sendable, CustomStringConvertible {
   package var call: String
   package var errno: Int32
   package var adapter: String?
@@ -12,9 +12,7 @@ package struct HCISocketError: Error, Hashable, Sendable {
     self.errno = errno
     self.adapter = adapter.map { "hci\($0)" }
   }
-}
 
-extension HCISocketError {
   /// The error of every call in a build without libbluetooth. No system call fails with `ENOPKG`.
   package static var notBuiltIn: HCISocketError { HCISocketError("", errno: ENOPKG) }
 
@@ -27,9 +25,7 @@ extension HCISocketError {
     default: .systemError
     }
   }
-}
 
-extension HCISocketError: CustomStringConvertible {
   package var description: String {
     if errno == Self.notBuiltIn.errno {
       return "raw HCI sockets are not built in; build with the package trait RawHCI"

@@ -5,7 +5,6 @@ struct ReportedState: Sendable {
     var condition: ScannerHealth.Condition
     var time: MonotonicTime
     var isReceptionLost: Bool
-    /// Details for people, beyond the condition's own sentence.
     var detail: String?
   }
 
@@ -14,7 +13,6 @@ struct ReportedState: Sendable {
   private(set) var isReceptionLost = false
   private var changes: [Change] = []
   private var latestChange = MonotonicTime(nanoseconds: .min)
-  /// Whether the next state is reported even if it equals the latest one.
   private(set) var isToBeRestated = false
 
   mutating func removeChanges() -> [Change] {
@@ -22,7 +20,6 @@ struct ReportedState: Sendable {
     return changes
   }
 
-  /// Reports a state if it differs from the latest one.
   mutating func report(
     _ condition: ScannerHealth.Condition, since time: MonotonicTime, detail: String? = nil,
     isReceptionLost: Bool? = nil
@@ -42,9 +39,13 @@ struct ReportedState: Sendable {
         condition: condition, time: latestChange, isReceptionLost: isReceptionLost, detail: detail))
   }
 
-  /// Makes the next state reported in any case, because the scanner rests.
-  mutating func restate() { (isToBeRestated, changes) = (true, []) }
+  mutating func restate() {
+    isToBeRestated = true
+    changes = []
+  }
 
-  /// Forgets the state, so that the next one is reported even if it is the same.
-  mutating func forget() { (condition, detail) = (nil, nil) }
+  mutating func forget() {
+    condition = nil
+    detail = nil
+  }
 }

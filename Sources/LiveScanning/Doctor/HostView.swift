@@ -1,23 +1,20 @@
+package import HCIPackets
+
 /// The state of a host as values, so that tests can invent any host for the doctor.
 package struct HostView: Hashable, Sendable {
   package struct Radio: Hashable, Sendable {
     package var adapter: Adapter
     package var report = ControllerReport()
-    /// Whether a program uses it exclusively, by the user channel.
     package var isHeld = false
-    /// The kernel's driver, such as `btusb`; `nil` for an adapter without a device.
     package var driver: String?
     /// The error for scan parameters; `nil` if it took them or was not asked.
     package var scanFailure: CommandFailure?
   }
 
-  /// The kernel's release, such as `6.1.0-56-amd64`.
   package var release = ""
   /// The errno of opening a Bluetooth socket; 0 if that works.
   package var socketError: Int32 = 0
-  /// Whether the kernel has loaded Bluetooth, even if this process cannot use it.
   package var hasBluetooth = true
-  /// Whether the kernel's Bluetooth module is on the disk.
   package var hasModule = true
   package var isContainer = false
   /// Whether this process has the host's network; `nil` if that is unknown.
@@ -25,7 +22,6 @@ package struct HostView: Hashable, Sendable {
   package var rights: ProcessRights
   package var program: ProgramFile
   package var radios: [Radio] = []
-  /// The USB adapters without a driver, by their names on the bus.
   package var idleDevices: [String] = []
   package var programs = HCIPrograms()
   /// bluetoothd as seen over the bus; `nil` if it was not asked.
@@ -33,12 +29,9 @@ package struct HostView: Hashable, Sendable {
   /// The default backend, with its reason and its cost: a sentence without a full stop.
   package var backend: String?
   package var hasSystemd = true
-  /// The program that runs the container.
   package var engine = "docker"
-  /// The identifier of this process's Flatpak app; `nil` outside of one.
   package var flatpak: String?
   package var user = "USER"
-  /// The installed programs of ``toolNames``.
   package var tools: Set<String> = []
 
   package static let toolNames = [
@@ -57,8 +50,28 @@ package struct HostView: Hashable, Sendable {
 
   func asRoot(_ command: String) -> String { rights.isRoot ? command : "sudo \(command)" }
 
-  /// Returns the command that installs one of Debian's packages; `nil` on other systems.
   func installing(_ package: String) -> String? {
     tools.contains("apt-get") ? asRoot("apt-get install \(package)") : nil
   }
+}
+
+/// The information of a controller about itself. The kernel lets every process query the version
+/// and commands of an adapter that is on, but its Low Energy features only with `CAP_NET_RAW`.
+package struct ControllerReport: Hashable, Sendable {
+  package var version: ControllerVersion?
+  /// The 64 bytes of Supported_Commands; `nil` if unknown.
+  package var commands: [UInt8]?
+  package var features: LEFeatures?
+  package var failure: CommandFailure?
+
+  /// Whether it scans with the commands of Bluetooth 5; `nil` if unknown.
+  package var hasExtendedScan: Bool? {
+    commands.map { ScanCommandSet(supportedCommands: $0) == .extended }
+  }
+
+  package var hasExtendedAdvertising: Bool? {
+    commands.map { AdvertisingCommandSet(supportedCommands: $0) != .legacy }
+  }
+
+  package var isMute: Bool { if case .unanswered = failure { true } else { false } }
 }

@@ -4,7 +4,6 @@ import Scanning
 struct AbsenceProof: Sendable {
   /// Finds repeated adverts while another scan's duplicate filter may be on; `nil` otherwise.
   private var repeats: RepeatFinder?
-  /// The adapter that this one replaces, as text for people; `nil` if there is none.
   private var replaced: String?
   private var hasReceivedInPlace = false
 
@@ -20,7 +19,8 @@ struct AbsenceProof: Sendable {
   }
 
   mutating func opened(inPlaceOf other: String?) {
-    if other != replaced { (replaced, hasReceivedInPlace) = (other, false) }
+    if other != replaced { hasReceivedInPlace = false }
+    replaced = other
     repeats = nil
   }
 
@@ -30,7 +30,6 @@ struct AbsenceProof: Sendable {
   /// Records that the duplicate filter is known, or that no scan runs.
   mutating func filterKnown() { repeats = nil }
 
-  /// Records an advert; returns whether it is the first in place of another adapter.
   mutating func received() -> Bool {
     defer { hasReceivedInPlace = true }
     return replaced != nil && !hasReceivedInPlace
@@ -41,5 +40,22 @@ struct AbsenceProof: Sendable {
     guard repeats?.receive(hash, at: time) == true else { return false }
     repeats = nil
     return true
+  }
+}
+
+/// A finder of adverts that repeat within ten seconds, among the first 64 with different hashes.
+/// Later adverts replace no remembered ones, so a crowd does not hide a repetition.
+struct RepeatFinder: Sendable {
+  private var remembered = [(hash: Int, time: MonotonicTime)?](repeating: nil, count: 64)
+
+  private static let memory = 10 * MonotonicTime.nanosecondsPerSecond
+
+  mutating func receive(_ hash: Int, at time: MonotonicTime) -> Bool {
+    let place = hash & 63
+    if let known = remembered[place], time.nanoseconds(since: known.time) < Self.memory {
+      return known.hash == hash
+    }
+    remembered[place] = (hash, time)
+    return false
   }
 }

@@ -7,7 +7,6 @@ struct AdvertOnAir: ~Copyable {
   enum Loss: Hashable, Sendable {
     case adapter(ScannerHealth.Condition)
     case reset
-    /// Another program switched the advert off or replaced it.
     case takenOver
   }
 
@@ -96,7 +95,6 @@ struct AdvertOnAir: ~Copyable {
     throw latest
   }
 
-  /// Takes the advert down; waits at most a second for each answer.
   borrowing func takeDown() {
     for command in commandSet.stop {
       do throws(CommandFailure) {
@@ -107,7 +105,6 @@ struct AdvertOnAir: ~Copyable {
     }
   }
 
-  /// Waits until the advert is off air or the time is over.
   borrowing func wait(_ milliseconds: Int32) -> Loss? {
     try? socket.wait(milliseconds: milliseconds)
     if let loss = firstLoss() { return loss }
@@ -119,8 +116,7 @@ struct AdvertOnAir: ~Copyable {
       return nil
     }
     guard let adapter = found else { return .adapter(.removed) }
-    if adapter.isUp { return nil }
-    return .adapter(adapter.block == nil ? .down : .blocked)
+    return adapter.isUp ? nil : .adapter(adapter.offCondition)
   }
 
   /// Reads the pending packets. The first loss is the cause: the kernel resets a failed controller.

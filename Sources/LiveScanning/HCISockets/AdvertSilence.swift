@@ -11,25 +11,27 @@ struct AdvertSilence: Sendable {
 
   /// The intervals in nanoseconds for checking that the controller is there. The longer one applies
   /// when nothing has been on air for `quietBegins`: then no beacon can exit soon.
-  private static let (probeInterval, quietProbeInterval): (Int64, Int64) =
-    (1_000_000_000, 4_000_000_000)
+  private static let probeInterval: Int64 = 1_000_000_000
+  private static let quietProbeInterval: Int64 = 4_000_000_000
   private static let quietBegins: Int64 = 10_000_000_000
 
-  mutating func began(at time: MonotonicTime) { (began, latestReport) = (time, nil) }
+  mutating func began(at time: MonotonicTime) {
+    began = time
+    latestReport = nil
+  }
 
   mutating func received(at now: MonotonicTime) {
-    (latestReport, nextRetry) = (now, nil)
+    latestReport = now
+    nextRetry = nil
     retry.reset()
   }
 
-  /// Returns the nanoseconds without adverts; `nil` before any scan.
   private func length(at now: MonotonicTime) -> Int64? {
     (latestReport ?? began).map { now.nanoseconds(since: $0) }
   }
 
   func isQuiet(at now: MonotonicTime) -> Bool { length(at: now).map { $0 >= timeout } ?? false }
 
-  /// Returns the nanoseconds from an answer of the controller to the next check.
   func probeInterval(at now: MonotonicTime) -> Int64 {
     length(at: now) ?? 0 >= Self.quietBegins ? Self.quietProbeInterval : Self.probeInterval
   }

@@ -3,15 +3,13 @@ import Glibc
 package import HCIPackets
 package import Scanning
 
-/// An advertiser that keeps an advert on air with one adapter, and takes it down at its end.
-///
-/// It continues when the adapter comes back, is switched on again or was reset, and when another
-/// program took the advert down. It reports each of these events.
+/// An advertiser that keeps an advert on air with one adapter, and takes it down at its end. It
+/// continues after a return, a switch or a reset of the adapter, and after another program's
+/// advert.
 package struct Advertiser: ~Copyable {
   package enum Event: Hashable, Sendable {
     /// The advert is on air. The address is the one that is sent; extended means by Bluetooth 5.
     case onAir(adapter: String, address: BluetoothAddress, isExtended: Bool)
-    /// The advert is off air, for this reason, which is text for people.
     case offAir(String)
   }
 
@@ -32,7 +30,9 @@ package struct Advertiser: ~Copyable {
   package init(
     adapter: AdapterName?, data: [UInt8], parameters: AdvertisingParameters, usesRandomAddress: Bool
   ) {
-    (self.data, self.parameters, self.usesRandomAddress) = (data, parameters, usesRandomAddress)
+    self.data = data
+    self.parameters = parameters
+    self.usesRandomAddress = usesRandomAddress
     target = AdapterTarget(adapter)
     // A static address: two upper bits set, the others not all the same (Vol 6, Part B, §1.3.2.1).
     randomAddress = BluetoothAddress(
@@ -58,7 +58,7 @@ package struct Advertiser: ~Copyable {
   }
 
   /// Waits at most the given milliseconds and does what is due; returns `nil` if nothing happened.
-  /// Throws if it cannot continue: without permission, or if the returned adapter lacks a feature.
+  /// Throws if it cannot continue.
   package mutating func step(_ limit: Int32 = 250) throws(AdvertisingFailure) -> Event? {
     if let loss = advert?.wait(limit) { return lost(loss) }
     if advert != nil {
@@ -84,7 +84,6 @@ package struct Advertiser: ~Copyable {
   package var isOnAir: Bool { advert != nil }
 
   private mutating func lost(_ loss: AdvertOnAir.Loss) -> Event {
-    // A removed adapter has nothing to take down.
     advert = nil
     next = MonotonicTime.now.advanced(by: retry.next())
     if loss == .adapter(.removed) || loss == .adapter(.blocked) { maySwitchOn = true }
@@ -127,7 +126,6 @@ package struct Advertiser: ~Copyable {
   }
 
   private func pause(_ milliseconds: Int32) {
-    // A signal may end it early.
     _ = poll(nil, 0, milliseconds)
   }
 }

@@ -2,14 +2,10 @@ import Glibc
 import HCIPackets
 package import Scanning
 
-package enum AdvertisingFailure: Error, Hashable, Sendable {
+package enum AdvertisingFailure: Error, Hashable, Sendable, CustomStringConvertible {
   case noAdapter
   case condition(ScannerHealth.Condition, adapter: String)
-  case noLowEnergy(String)
-  case noExtended(String)
-  case notPermitted(String)
-  /// Another program advertises.
-  case busy(String)
+  case noLowEnergy(String), noExtended(String), notPermitted(String), busy(String)
   /// The controller refused a command for another reason.
   case failed(CommandFailure)
 
@@ -45,9 +41,7 @@ package enum AdvertisingFailure: Error, Hashable, Sendable {
   }
 
   package var isPermission: Bool { if case .notPermitted = self { true } else { false } }
-}
 
-extension AdvertisingFailure: CustomStringConvertible {
   package var description: String {
     switch self {
     case .noAdapter: "there is no Bluetooth adapter; plug one in, or ask beaconscan doctor"

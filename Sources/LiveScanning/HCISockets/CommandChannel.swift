@@ -3,20 +3,17 @@ import HCIPackets
 
 /// A channel to one adapter's controller: sends one command at a time and waits for the answer.
 ///
-/// It has a socket of its own, to which the kernel delivers only the awaited answer, so received
-/// adverts do not wake it. The kernel sends the commands of all programs in turn; another program's
-/// command with the same opcode may be answered first.
+/// The kernel delivers only the awaited answer to its socket, so received adverts do not wake it.
+/// Another program's command with the same opcode may be answered first.
 struct CommandChannel: ~Copyable {
   let adapter: UInt16
   private let socket: HCISocket
   var descriptor: Int32 { socket.descriptor }
 
-  /// The time limit for an answer. The kernel waits for 2 s before it sends any program's next
-  /// command, so a command can wait that long after one without an answer.
+  /// The time limit for an answer. The kernel waits 2 s for that to any program's earlier command.
   static var answerLimit: Duration { .seconds(3) }
 
-  /// Opens a channel; throws `EAFNOSUPPORT` without Bluetooth and `ENODEV` without the adapter. An
-  /// adapter that is off shows only when a command is sent.
+  /// Opens a channel; throws `EAFNOSUPPORT` without Bluetooth and `ENODEV` without the adapter.
   init(adapter: UInt16) throws(CommandFailure) {
     self.adapter = adapter
     do throws(HCISocketError) {
@@ -77,11 +74,7 @@ struct CommandChannel: ~Copyable {
       guard let result = CommandResult(packet, at: 1), result.opcode == command.opcode else {
         continue
       }
-      let parameters = result.parameters
-      return (
-        result.status,
-        (0..<parameters.byteCount).map { parameters.littleEndian(UInt8.self, at: $0) }
-      )
+      return (result.status, result.parameters.array)
     }
     return nil
   }

@@ -1,8 +1,7 @@
 import HCIPackets
 import Scanning
 
-/// This process's commands to a controller, of which one at a time waits for its answer, and other
-/// programs' commands, whose answers this process receives too.
+/// The commands of this process and others to a controller, which wait for their answers.
 struct CommandQueue: Sendable {
   typealias Sent = (command: HCICommand, time: MonotonicTime)
 
@@ -11,12 +10,10 @@ struct CommandQueue: Sendable {
     case foreign(HCICommand)
   }
 
-  /// The commands to send, in order; the sender removes them.
   var outgoing: [HCICommand] = []
-  /// Our command that waits for its answer.
-  private(set) var pending: Sent?
-  /// Our commands after it.
-  private(set) var waiting: [HCICommand] = []
+  /// This process's command that waits for its answer, and those after it.
+  var pending: Sent?
+  var waiting: [HCICommand] = []
   /// Others' latest commands that switch the scan and wait for their answers.
   private(set) var foreign: [Sent] = []
   private(set) var latestAnswer: MonotonicTime?
@@ -36,16 +33,11 @@ struct CommandQueue: Sendable {
     return late > now ? late : pending.time.advanced(by: Self.commandLife)
   }
 
-  /// Sends commands one after the other, in place of those that wait.
   mutating func send(_ commands: [HCICommand], at now: MonotonicTime) {
     waiting = commands
     sendNext(at: now)
   }
 
-  /// Sends a command whose answer does not matter, before any that waits.
-  mutating func sendWithoutAnswer(_ command: HCICommand) { outgoing.append(command) }
-
-  /// Sends the next command, unless another one waits for its answer.
   mutating func sendNext(at now: MonotonicTime) {
     guard pending == nil, !waiting.isEmpty else { return }
     let command = waiting.removeFirst()
@@ -53,11 +45,10 @@ struct CommandQueue: Sendable {
     outgoing.append(command)
   }
 
-  mutating func removeWaiting() { waiting = [] }
-
-  mutating func removePending() { pending = nil }
-
-  mutating func removeOurs() { (pending, waiting) = (nil, []) }
+  mutating func removeOurs() {
+    pending = nil
+    waiting = []
+  }
 
   mutating func opened() {
     removeOurs()

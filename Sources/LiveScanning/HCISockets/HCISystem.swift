@@ -4,7 +4,6 @@ import Sources
 
 /// The system functions that a scanner uses, which tests replace.
 struct HCISystem: Sendable {
-  /// Returns the adapters by number, through an open socket if one is given.
   var adapters: @Sendable (_ socket: Int32?) throws(HCISocketError) -> [Adapter]
   var open: @Sendable (UInt16) throws(HCISocketError) -> HCISocket
   /// Opens a socket that is readable when an adapter comes, goes, or is switched; `nil` on failure.
@@ -26,10 +25,7 @@ struct HCISystem: Sendable {
     switchOn: { (index) throws(HCISocketError) in try HCISocket.unbound().switchOn(index) },
     isHeld: { adapter in (try? HCISocket.bound(to: adapter.index))?.isHeld ?? false },
     socketList: { text(of: "/proc/net/hci") }, rights: { .current() })
-}
 
-extension HCISystem {
-  /// Returns the availability of the selected adapters. Opens a socket for a moment.
   func availability(of selection: AdapterSelection) -> ScannerAvailability {
     let all: [Adapter]
     do throws(HCISocketError) {
@@ -49,12 +45,10 @@ extension HCISystem {
     if !rights.mayScan {
       return .notPermitted(HealthSentence.of(.notPermitted, adapter: adapter.name))
     }
-    if adapter.isUp { return .available }
-    if let block = adapter.block {
-      return .unavailable(HealthSentence.of(.blocked, adapter: adapter.name, detail: block.detail))
-    }
-    return rights.maySwitch
-      ? .available : .unavailable(HealthSentence.of(.down, adapter: adapter.name))
+    if adapter.isUp || adapter.block == nil && rights.maySwitch { return .available }
+    return .unavailable(
+      HealthSentence.of(
+        adapter.offCondition, adapter: adapter.name, detail: adapter.block?.detail))
   }
 }
 

@@ -3,8 +3,7 @@ import Scanning
 /// A tap that delivers packets in the order of time, because several adapters are read one after
 /// the other, and commands are sent while earlier packets wait to be read.
 ///
-/// It converts times with the offset at the scanner's creation, so setting the wall clock later
-/// moves no packet. It holds at most ``maximumBytes``; beyond that it delivers all packets at once.
+/// It holds at most ``maximumBytes``; beyond that it delivers all packets at once.
 final class OrderedTap {
   private struct Packet {
     var time: MonotonicTime
@@ -21,10 +20,10 @@ final class OrderedTap {
   private var bytes: [UInt8] = []
 
   init(_ tap: @escaping PacketTap, _ wallClockOffset: WallClockOffset = KernelClock.currentOffset) {
-    (self.tap, self.wallClockOffset) = (tap, wallClockOffset)
+    self.tap = tap
+    self.wallClockOffset = wallClockOffset
   }
 
-  /// Copies a packet with its H4 packet type in front.
   func add(_ packet: RawSpan, at time: MonotonicTime, isReceived: Bool, adapter: UInt16) {
     if bytes.count + packet.byteCount > Self.maximumBytes { handOver() }
     let start = bytes.count

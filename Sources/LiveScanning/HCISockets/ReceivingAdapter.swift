@@ -4,12 +4,11 @@ import Glibc
 import HCIPackets
 import Scanning
 
-/// The reception by one adapter: finds it, opens its socket, and keeps it scanning.
 final class ReceivingAdapter {
   private(set) var target: AdapterTarget
   /// The excess of the adapter's measurements over the true signal strength, in dB.
   private var offset = 0.0
-  private(set) var control = ScanControl()
+  var control = ScanControl()
   private var socket: HCISocket?
   private var clock = KernelClock(now: MonotonicTime.now, wall: WallClockTime.now)
 
@@ -17,7 +16,6 @@ final class ReceivingAdapter {
   private let system: HCISystem
   private let tap: OrderedTap?
   private var nextLook: MonotonicTime?
-  /// The number of further queries at short intervals.
   private var hurriedLooks = 2
   private var power: PowerSwitch
   private var drops: UInt32 = 0
@@ -42,7 +40,10 @@ final class ReceivingAdapter {
   }
 
   /// Queries the adapter now and a little later, because something happens to it.
-  func lookNow() { (nextLook, hurriedLooks) = (nil, 2) }
+  func lookNow() {
+    nextLook = nil
+    hurriedLooks = 2
+  }
 
   private func isCalm(_ isWatched: Bool) -> Bool {
     isWatched && socket != nil && hurriedLooks == 0
@@ -81,9 +82,8 @@ final class ReceivingAdapter {
     flush(at: now)
   }
 
-  /// Switches the scan off and closes the socket. `sockets` are those of this scanner.
   func rest(sockets: () -> [Int32]) {
-    if control.phase == .shared, isLast(sockets) { control.adopt() }
+    if control.phase == .shared, isLast(sockets) { control.ownership.adopt() }
     control.rest()
     flush(at: MonotonicTime.now)
     socket = nil
@@ -92,18 +92,15 @@ final class ReceivingAdapter {
     nextLook = nil
   }
 
-  /// Returns whether no other program is there to end the scan that runs.
-  ///
-  /// Two processes of ours whose scans began at once both end the scan. If they end at once, too,
-  /// the one with the longer pause is the last: pauses differ between neighboring process IDs.
+  /// Returns whether no other program is there to end the scan that runs. Of two processes of ours
+  /// that started and end it at once, the one with the longer pause is the last: pauses differ
+  /// between neighboring process IDs.
   private func isLast(_ sockets: () -> [Int32]) -> Bool {
     if HCIPrograms.hasOnly(sockets(), in: system.socketList()) { return true }
     guard control.ownership.mayBeOurs else { return false }
     usleep(25_000 * UInt32(1 + getpid() % 8))
     return HCIPrograms.hasOnly(sockets(), in: system.socketList())
   }
-
-  func removeChanges() -> [ReportedState.Change] { control.state.removeChanges() }
 
   var availability: ScannerAvailability? {
     guard let condition = control.state.condition else { return nil }
@@ -116,9 +113,6 @@ final class ReceivingAdapter {
     return ScannerAvailability(fault: condition, sentence)
   }
 
-  var isDown: Bool { control.state.condition == .down }
-
-  /// Records that the adapter is gone; it was last there at `since`.
   private func lost(since: MonotonicTime, at now: MonotonicTime) {
     socket = nil
     nextLook = now.advanced(by: Self.lookInterval)
@@ -137,7 +131,6 @@ final class ReceivingAdapter {
       return socket == nil ? failed(error, at: now) : ()
     }
     if socket != nil, !target.matches(adapter) {
-      // The adapter that served first is back.
       control.left()
       flush(at: now)
     }
@@ -202,7 +195,6 @@ final class ReceivingAdapter {
         try socket?.send(command)
       } catch {
         if error.condition == .notPermitted { return control.closed(.notPermitted, since: now) }
-        // The next query shows what happened.
         nextLook = now
         return
       }
@@ -214,9 +206,7 @@ final class ReceivingAdapter {
   }
 
   /// Counts the packets that the kernel dropped, after all pending ones were read. They are lost in
-  /// the longest gap between packets, in which it is unknown what was on air.
-  ///
-  /// If this process, and perhaps the machine, did not run, such a gap is a loss without a count.
+  /// the longest gap between packets. If this process did not run, such a gap is a loss by itself.
   private func checkReception(wasStopped: Bool, at now: MonotonicTime) {
     let drops = socket?.drops ?? 0
     let lost = Int64(drops) - Int64(self.drops)
@@ -243,13 +233,10 @@ final class ReceivingAdapter {
   private static let leastLoss: Int64 = 250_000_000
   static let longestPause = MonotonicTime.nanosecondsPerSecond
 
-  // MARK: What the socket receives
-
   /// The maximum number of calls in one reading, 2,048 packets, so that other adapters get a turn.
   private static let maximumCalls = 32
 
-  /// Reads the pending packets; returns the time up to which everything has been read. `wasStopped`
-  /// states that the process did not run before.
+  /// Reads the pending packets; returns the time up to which everything has been read.
   func read(
     _ buffer: inout MessageBuffer, into collector: inout SightingCollector, at now: MonotonicTime,
     wasStopped: Bool
@@ -337,7 +324,6 @@ final class ReceivingAdapter {
 
   private func findRepeats(in bytes: RawSpan, at time: MonotonicTime) {
     guard var event = AdvertisingEvent(bytes, at: 1) else { return }
-    // The collector has counted the refusals.
     if event.isExtended {
       while let fragment = try? event.nextFragment() {
         if fragment.isWhole { control.received(report: Self.hash(fragment.report), at: time) }
@@ -362,4 +348,28 @@ final class ReceivingAdapter {
 
   /// The descriptor to poll; -1, which the system ignores, while the socket is closed.
   var polled: pollfd { pollfd(fd: descriptor ?? -1, events: Int16(POLLIN), revents: 0) }
+}
+
+/// The longest time without a packet since all pending packets were read.
+struct LongestGap: Sendable {
+  private(set) var from, to: MonotonicTime
+  /// The time of the last packet, or at which all had been read.
+  private(set) var latest: MonotonicTime
+
+  init(at time: MonotonicTime) {
+    from = time
+    to = time
+    latest = time
+  }
+
+  var length: Int64 { to.nanoseconds(since: from) }
+
+  /// Records a packet, or the end. Time does not go back.
+  mutating func end(at time: MonotonicTime) {
+    if time.nanoseconds(since: latest) > length {
+      from = latest
+      to = time
+    }
+    latest = max(latest, time)
+  }
 }

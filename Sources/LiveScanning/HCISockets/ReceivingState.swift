@@ -2,10 +2,8 @@ import Glibc
 import HCIPackets
 package import Scanning
 
-/// The adapters of a scanner, and their state during reception.
 package struct ReceivingState: ~Copyable, SourceSession {
   package var counts: ScanCounts { collector.counts }
-  /// The availability according to the adapters' states; `nil` before any is known, and at rest.
   package private(set) var availability: ScannerAvailability?
 
   private var collector = SightingCollector()
@@ -31,11 +29,10 @@ package struct ReceivingState: ~Copyable, SourceSession {
 
   /// The nanoseconds in which reports are gathered, so that one system call reads many.
   private static let gathering: Int64 = 10_000_000
-  /// The longest waits in nanoseconds, and the time without adverts after which the longer one
-  /// applies. A pause of this process is noticed that much later.
-  private static let (longestWait, longestQuietWait): (Int64, Int64) = (250_000_000, 4_000_000_000)
+  /// The longest waits in nanoseconds; the longer one applies after a time without adverts.
+  private static let longestWait: Int64 = 250_000_000
+  private static let longestQuietWait: Int64 = 4_000_000_000
   private static let quietBegins: Int64 = 2_000_000_000
-  /// The shortest wait for a link whose deadline has passed, in nanoseconds.
   private static let shortestWait: Int64 = 10_000_000
 
   init(_ configuration: LiveScanner.Configuration, system: HCISystem) {
@@ -69,7 +66,6 @@ package struct ReceivingState: ~Copyable, SourceSession {
     let (packets, reports) = (collector.counts.packets, collector.counts.reports)
     read(at: now, into: &sightings)
     if collector.counts.reports != reports { latestReport = now }
-    // Sends the commands that follow an answer at once.
     advance(demand, to: now)
     if collector.counts.packets != packets { latestRead = now }
     let health = removeHealth()
@@ -84,10 +80,10 @@ package struct ReceivingState: ~Copyable, SourceSession {
     nextRead = nil
     // A process of ours that ends now then finds no other socket than its own.
     watch = nil
-    // No client waits for them.
     early = []
     latestDemand = .none
-    (availability, missing) = (nil, nil)
+    availability = nil
+    missing = nil
     let links = links
     for link in links { link.rest { links.compactMap(\.descriptor) } }
     tap?.handOver()
@@ -102,13 +98,9 @@ package struct ReceivingState: ~Copyable, SourceSession {
     }
   }
 
-  private func advance(_ demand: ScanDemand, to now: MonotonicTime) {
+  private mutating func advance(_ demand: ScanDemand, to now: MonotonicTime) {
     let links = links
-    let watched: Int32? =
-      switch watch {
-      case .some(let socket): socket.descriptor
-      case .none: nil
-      }
+    let watched = watch?.descriptor
     for link in links {
       let others = links.filter { $0 !== link && $0.descriptor != nil }.compactMap(\.target.index)
       link.advance(
@@ -117,12 +109,10 @@ package struct ReceivingState: ~Copyable, SourceSession {
     }
   }
 
-  /// Returns whether this process did not run when it had to read the sockets.
   private func wasStopped(at now: MonotonicTime) -> Bool {
     nextRead.map { now.nanoseconds(since: $0) >= ReceivingAdapter.longestPause } ?? false
   }
 
-  /// Returns the longest wait without events, in nanoseconds.
   private func longestWait(at now: MonotonicTime, canBeWoken: Bool) -> Int64 {
     if !canBeWoken { return HCIScanner.maximumReceiveTime }
     let isQuiet = now.nanoseconds(since: latestReport) >= Self.quietBegins && !links.isEmpty
@@ -196,7 +186,7 @@ package struct ReceivingState: ~Copyable, SourceSession {
     var health: [ScannerHealth] = []
     if links.isEmpty { health += reportMissing() }
     for link in links {
-      for change in link.removeChanges() {
+      for change in link.control.state.removeChanges() {
         let isReceptionLost = links.allSatisfy {
           $0 === link ? change.isReceptionLost : $0.control.state.isReceptionLost
         }
@@ -233,9 +223,8 @@ package struct ReceivingState: ~Copyable, SourceSession {
 
   private mutating func updateAvailability(after health: [ScannerHealth]) {
     // The right to switch on an adapter that is down can change without a report.
-    guard !health.isEmpty || availability == nil || links.contains(where: \.isDown),
-      !links.isEmpty
-    else { return }
+    let isDown = links.contains { $0.control.state.condition == .down }
+    guard !health.isEmpty || availability == nil || isDown, !links.isEmpty else { return }
     let all = links.map(\.availability)
     // One working adapter is enough; an adapter whose state is unknown allows no conclusion.
     availability =

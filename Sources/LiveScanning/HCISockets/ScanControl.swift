@@ -2,27 +2,22 @@ import Bytes
 import HCIPackets
 import Scanning
 
-/// One adapter's scan without its socket, which receives events, and decides the commands to send
-/// and the changes of the receiver state.
+/// One adapter's scan without its socket: decides the commands to send and the receiver state.
 ///
 /// A controller has one scan, which any program may switch. So other programs' commands are read,
 /// and their scans are never switched off: bluetoothd would wait forever for its discovery's end.
 struct ScanControl: Sendable {
   enum Phase: Hashable, Sendable {
-    case unusable
-    /// There is no demand: the scan is off, or another program's.
-    case resting
-    case starting
+    case unusable, resting, starting
     case waiting(until: MonotonicTime)
-    case scanning
-    /// Another program's scan runs.
-    case shared
+    /// This process's scan runs, or another program's.
+    case scanning, shared
   }
 
   private(set) var phase = Phase.unusable
   private(set) var setup = ScanSetup()
   var queue = CommandQueue()
-  private(set) var ownership = ScanOwnership()
+  var ownership = ScanOwnership()
   var state = ReportedState()
   private(set) var proof = AbsenceProof()
   var silence = AdvertSilence()
@@ -43,16 +38,12 @@ struct ScanControl: Sendable {
     }
   }
 
-  /// Adopts a scan that no other process can have started, so that the next rest ends it.
-  mutating func adopt() { ownership.adopt() }
-
-  /// Switches the scan off if it is ours, because there is no demand.
   mutating func rest() {
     setup.wanted = nil
     // A start that was sent will still be answered.
     let isStarting = queue.pending.map { setup.isSwitch($0.command) } ?? false
-    if ownership.isOurs || isStarting, let off = setup.off { queue.sendWithoutAnswer(off) }
-    ownership.ceded()
+    if ownership.isOurs || isStarting, let off = setup.off { queue.outgoing.append(off) }
+    ownership.isOurs = false
     queue.removeOurs()
     proof.filterKnown()
     if phase != .unusable { phase = .resting }
@@ -60,7 +51,6 @@ struct ScanControl: Sendable {
 
   // MARK: The adapter
 
-  /// Leaves the adapter for another one, whose state is reported anew.
   mutating func left() {
     let wanted = setup.wanted
     rest()
@@ -86,12 +76,11 @@ struct ScanControl: Sendable {
 
   mutating func close() {
     phase = .unusable
-    ownership.ceded()
+    ownership.isOurs = false
     queue.closed()
   }
 
-  /// Starts the requested scan: queries the controller if necessary, ends a scan of ours, sets the
-  /// parameters, and switches the scan on.
+  /// Starts the requested scan, after queries of the controller if necessary.
   private mutating func start(at now: MonotonicTime) {
     guard setup.wanted != nil else { return }
     phase = .starting
@@ -99,7 +88,7 @@ struct ScanControl: Sendable {
   }
 
   private mutating func wait(_ nanoseconds: Int64, from now: MonotonicTime) {
-    queue.removeWaiting()
+    queue.waiting = []
     phase = .waiting(until: now.advanced(by: nanoseconds))
   }
 
@@ -144,7 +133,7 @@ struct ScanControl: Sendable {
     }
     // A controller that answers again may have lost the scan.
     if state.condition == .notAnswering, phase != .starting {
-      queue.removeWaiting()
+      queue.waiting = []
       start(at: now)
     }
   }
@@ -153,7 +142,7 @@ struct ScanControl: Sendable {
     _ result: borrowing CommandResult, to command: HCICommand, received: MonotonicTime,
     at now: MonotonicTime
   ) {
-    if command.opcode == .readLocalVersion, phase == .shared { ownership.requestCensus() }
+    if command.opcode == .readLocalVersion, phase == .shared { ownership.needsCensus = true }
     if setup.answered(result), phase == .starting { start(at: now) }
     switch (phase, setup.step(of: command)) {
     case (.shared, .parameters) where result.status == 0:
@@ -162,10 +151,10 @@ struct ScanControl: Sendable {
       if let on = setup.on { queue.send([on], at: now) }
     case (.shared, .on) where result.status == 0, (.shared, .off) where result.status == 0:
       // Another program was slightly faster, and the controller accepted both.
-      ownership.startedTwice()
+      ownership.mayBeOurs = true
     case (.starting, .off):
       // If this was refused, the scan is already off.
-      ownership.ceded()
+      ownership.isOurs = false
     case (.starting, .parameters)
     where result.status == CommandResult.unknownCommand && setup.commandSet == .extended:
       setup.useOther()
@@ -196,11 +185,10 @@ struct ScanControl: Sendable {
     _ status: UInt8, received: MonotonicTime, at now: MonotonicTime
   ) {
     guard status == CommandResult.commandDisallowed else { return refuse(status, at: now) }
-    // The controller scans for another program.
-    queue.removeWaiting()
+    queue.waiting = []
     phase = .shared
-    ownership.ceded()
-    ownership.requestCensus()
+    ownership.isOurs = false
+    ownership.needsCensus = true
     silence.began(at: received)
     // The command that started it was sent before this socket was opened.
     proof.filterUnknown()
@@ -213,10 +201,10 @@ struct ScanControl: Sendable {
     wait(retry.next(), from: now)
   }
 
-  /// Handles whether no other process can have started the scan that runs: then a process that is
-  /// gone left it, and this process may end it.
+  /// Handles whether no other process can have started the scan that runs: then this one may end
+  /// it.
   mutating func setAlone(_ isAlone: Bool, at now: MonotonicTime) {
-    ownership.censusTaken()
+    ownership.needsCensus = false
     guard isAlone, phase == .shared, queue.pending == nil else { return }
     switch ownership.takeOver() {
     case .sameCommands: break
@@ -233,9 +221,9 @@ struct ScanControl: Sendable {
     guard isOn else { return scanEnded(at: now) }
     var wasOurs = ownership.isOurs || phase == .starting
     if case .waiting = phase { wasOurs = true }
-    ownership.ceded()
+    ownership.isOurs = false
     guard setup.wanted != nil else { return }
-    queue.removeWaiting()
+    queue.waiting = []
     phase = .shared
     proof.filterKnown()
     let filters = command.parameters.count > 1 && command.parameters[1] != 0
@@ -249,14 +237,14 @@ struct ScanControl: Sendable {
     }
   }
 
-  /// Handles that another program switched the scan off. The scan is restarted a little later,
-  /// because that program may be about to start its own.
+  /// Handles that the scan was switched off. It is restarted a little later, because another
+  /// program may be about to start its own.
   mutating func scanEnded(at now: MonotonicTime) {
     let wasOurs = ownership.ended()
     proof.filterKnown()
     guard setup.wanted != nil, phase != .unusable else { return }
     // The answer to an earlier command does not come, or no longer matters.
-    if let pending = queue.pending, setup.isSwitch(pending.command) { queue.removePending() }
+    if let pending = queue.pending, setup.isSwitch(pending.command) { queue.pending = nil }
     wait(Self.grace, from: now)
     // In other states reception is already lost, or the scan was not ours.
     switch state.condition {
@@ -268,7 +256,7 @@ struct ScanControl: Sendable {
   /// Handles a fault that the controller reported; the kernel resets the controller.
   mutating func hardwareError(_ code: UInt8, at now: MonotonicTime) {
     ownership.ended()
-    queue.removePending()
+    queue.pending = nil
     setup.forget()
     proof.filterKnown()
     state.report(.hardwareError, since: now, detail: "code 0x\(code.hexadecimal)")
@@ -287,8 +275,7 @@ struct ScanControl: Sendable {
     }
   }
 
-  /// Records the hash of an advert's sender, kind and data. A repetition shows that the duplicate
-  /// filter of another program's scan is off.
+  /// Records an advert's hash. A repetition shows that another scan's duplicate filter is off.
   mutating func received(report hash: Int, at time: MonotonicTime) {
     if proof.received(hash, at: time), state.condition == .shared { reportReceiving(since: time) }
   }
@@ -332,7 +319,7 @@ struct ScanControl: Sendable {
         isReceptionLost: !receives || proof.isMissing)
     }
     guard waited >= CommandQueue.commandLife else { return }
-    queue.removePending()
+    queue.pending = nil
     // Its answer shows that the controller is back.
     if phase == .starting { phase = ownership.isOurs ? .scanning : .shared }
     queue.send([HCICommand(.readLocalVersion)], at: now)

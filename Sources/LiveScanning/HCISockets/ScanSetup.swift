@@ -4,21 +4,16 @@ import HCIPackets
 /// The requested scan, and the commands with which the controller runs it.
 struct ScanSetup: Sendable {
   enum Step: Hashable, Sendable {
-    case parameters
-    case on
-    case off
+    case parameters, on, off
   }
 
-  /// The requested parameters; `nil` while there is no demand.
   var wanted: ScanParameters?
   /// The commands that the controller accepts; `nil` before it was queried.
   private(set) var commandSet: ScanCommandSet?
-  /// Whether the controller supports the LE Coded PHY; `nil` before it was queried.
   private var supportsCodedPHY: Bool?
 
   var lacksCodedPHY: Bool { wanted?.usesCodedPHY == true && supportsCodedPHY != true }
 
-  /// The command that sets the requested parameters; `nil` before the controller was queried.
   var parameters: HCICommand? {
     guard let wanted, let commandSet else { return nil }
     return commandSet.set(wanted)
@@ -28,7 +23,6 @@ struct ScanSetup: Sendable {
 
   var on: HCICommand? { commandSet?.enable(true) }
 
-  /// Returns the commands that start the scan or query the controller; none without demand.
   func start(endingOurs: Bool) -> [HCICommand] {
     guard var parameters = wanted else { return [] }
     guard let commandSet else {
@@ -41,7 +35,6 @@ struct ScanSetup: Sendable {
 
   func isSwitch(_ command: HCICommand) -> Bool { command.opcode == commandSet?.enableOpcode }
 
-  /// Returns the step of a command in the controller's set; `nil` for another command.
   func step(of command: HCICommand) -> Step? {
     switch command.opcode {
     case commandSet?.parametersOpcode: .parameters
@@ -54,9 +47,7 @@ struct ScanSetup: Sendable {
   mutating func answered(_ result: borrowing CommandResult) -> Bool {
     switch result.opcode {
     case .readLocalSupportedCommands:
-      let bytes = (0..<result.parameters.byteCount).map { index in
-        result.parameters.littleEndian(UInt8.self, at: index)
-      }
+      let bytes = result.parameters.array
       commandSet = ScanCommandSet(supportedCommands: result.status == 0 ? bytes : [])
       return false
     case .readLocalLEFeatures:
@@ -71,6 +62,5 @@ struct ScanSetup: Sendable {
 
   mutating func useOther() { commandSet = commandSet == .extended ? .legacy : .extended }
 
-  /// Makes the next start query the controller again.
   mutating func forget() { commandSet = nil }
 }
