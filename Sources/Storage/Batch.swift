@@ -75,18 +75,11 @@ struct Batch: Sendable {
     removeEntries { $0.key == key }
   }
 
-  var settled: [String: Int64] {
-    Dictionary(
-      uniqueKeysWithValues: marks.compactMap { reader, id in
-        Store.group(ofReader: reader).map { ($0, id) }
-      })
-  }
-
   mutating func removeSettled() {
-    let settled = settled
-    guard !keepsHistory, !settled.isEmpty else { return }
-    removeEntries { entry in
-      entry.recipients.flatMap { settled[$0.group] }.map { entry.id <= $0 } ?? false
+    guard !keepsHistory, !marks.isEmpty else { return }
+    removeEntries { [marks] entry in
+      let settled = entry.recipients.flatMap { marks[Store.readerName(ofGroup: $0.group)] }
+      return entry.id <= settled ?? .min
     }
   }
 
@@ -121,8 +114,7 @@ struct Batch: Sendable {
 
 extension Database {
   /// Stores a batch in one transaction, with the sequence number of its latest log record and the
-  /// highest identifiers given and reserved. Drops entries beyond ``Store/maximumUndelivered`` and
-  /// presence in full hours.
+  /// highest identifiers given and reserved.
   func store(
     _ batch: Batch, sequence: Int64, lastID: Int64, reserved: Int64, limits: Store.Limits?
   ) throws(StorageError) {
@@ -175,7 +167,10 @@ extension Database {
         "DELETE FROM entry WHERE service = ? AND \"group\" = ? AND region = ?")
       for key in batch.removed { try remove.run(key.values) }
       let settle = try prepare("DELETE FROM entry WHERE \"group\" = ? AND id <= ?")
-      for (group, id) in batch.settled { try settle.run([.text(group), .integer(id)]) }
+      for (reader, id) in batch.marks {
+        guard let group = Store.group(ofReader: reader) else { continue }
+        try settle.run([.text(group), .integer(id)])
+      }
     }
     let condition = "WHERE service = ? AND \"group\" = ? AND identifier = ?"
     let register = try prepare("INSERT OR REPLACE INTO registration VALUES (?, ?, ?, ?, ?)")

@@ -39,16 +39,8 @@ import SystemPackage
 
   /// Returns a path as a URI, with the characters `?`, `#` and `%` escaped.
   private static func address(_ path: FilePath) -> String {
-    var address = "file:"
-    for scalar in path.string.unicodeScalars {
-      switch scalar {
-      case "?": address += "%3f"
-      case "#": address += "%23"
-      case "%": address += "%25"
-      default: address.unicodeScalars.append(scalar)
-      }
-    }
-    return address
+    let escapes: [Unicode.Scalar: String] = ["?": "%3f", "#": "%23", "%": "%25"]
+    return "file:" + path.string.unicodeScalars.map { escapes[$0] ?? String($0) }.joined()
   }
 
   func execute(_ text: String) throws(StorageError) {

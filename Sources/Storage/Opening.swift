@@ -5,31 +5,19 @@ import SystemPackage
 struct Opening: ~Copyable {
   let path: FilePath
   /// The lock and the positions; `nil` where the files do not exist yet.
-  let positions: ReaderPositions?
-  let log: WriteLog?
+  private(set) var positions: ReaderPositions?
+  private(set) var log: WriteLog?
   /// The connection; `nil` where the database does not exist yet.
   var database: Database?
-  let contents: Contents
+  private(set) var contents = Contents()
   /// The changes that the database does not have.
-  let changes: [Store.Change]
-  let warnings: [String]
+  private(set) var changes: [Store.Change] = []
+  private(set) var warnings: [String] = []
 
-  init(_ location: Store.Location, _ schema: Schema) throws(StorageError) {
-    let path: FilePath
-    switch location {
-    case .application(let identifier):
-      let file = try StatePath.file(for: identifier)
-      // The directory may not exist yet.
-      path = (try? StatePath.resolve(file)) ?? file
-    case .file(let name): path = try StatePath.resolve(FilePath(name))
-    }
+  /// Reads the files of a resolved path.
+  init(_ path: FilePath, _ schema: Schema) throws(StorageError) {
+    self.path = path
     let positionsPath = path.beside("-readers")
-    var positions: ReaderPositions?
-    var log: WriteLog?
-    var database: Database?
-    var contents = Contents()
-    var changes: [Store.Change] = []
-    var warnings: [String] = []
     // Another program's file gets no files beside it. If the positions exist, the lock comes first,
     // because closing a file drops the locks that SQLite has on it in this process.
     var isKept = StatePath.exists(positionsPath)
@@ -51,23 +39,28 @@ struct Opening: ~Copyable {
       positions = try? ReaderPositions(positionsPath, of: path)
     }
     if let positions {
-      if database == nil, !positions.isNew || !isKept {
-        log = try? WriteLog(path, after: nil)
-      } else {
-        log = try WriteLog(path, after: contents.sequence)
+      let isMissing = database == nil && (!positions.isNew || !isKept)
+      do throws(StorageError) {
+        log = try WriteLog(path, after: isMissing ? nil : contents.sequence)
+      } catch {
+        // Without records, nothing is lost: the log is created with the database.
+        guard isMissing, !WriteLog.hasBytes(path) else { throw error }
       }
       changes = log?.found.flatMap(\.changes) ?? []
     }
     changes += try Self.takeOverMarks(path, contents)
     for change in changes { contents.apply(change) }
     if let positions { contents.advance(positions) }
-    self.path = path
-    self.positions = positions
-    self.log = log
-    self.database = database
-    self.contents = contents
-    self.changes = changes
-    self.warnings = warnings
+  }
+
+  static func path(of location: Store.Location) throws(StorageError) -> FilePath {
+    switch location {
+    case .application(let identifier):
+      let file = try StatePath.file(for: identifier)
+      // The directory may not exist yet.
+      return (try? StatePath.resolve(file)) ?? file
+    case .file(let name): return try StatePath.resolve(FilePath(name))
+    }
   }
 
   static func warning(_ path: FilePath, _ aside: FilePath, _ message: String) -> String {
@@ -134,8 +127,7 @@ struct Opening: ~Copyable {
     return true
   }
 
-  /// Renames a damaged database and its log to the first free name of `FILE.damaged-1` to
-  /// `FILE.damaged-99`. If none is free, replaces the last one.
+  /// Renames a damaged database and its log to `FILE.damaged-1`, or the next free number up to 99.
   static func setAside(_ path: FilePath) throws(StorageError) -> FilePath {
     let names = (1...99).map { path.beside(".damaged-\($0)") }
     let aside = names.first { !StatePath.exists($0) } ?? names[98]

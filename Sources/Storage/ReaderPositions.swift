@@ -11,15 +11,13 @@ import SystemPackage
 ///     └────────────┴─────────┴─────────┴───────────┴───────────────┴──────────┴──
 ///
 /// Numbers have the processor's byte order, and a name is stored as its hash. A position is one
-/// `pwrite` of eight bytes, which takes less than a microsecond and survives the process. The
-/// file's block is allocated at the start, so positions can be written when the disk is full. The
-/// file is never synced: after a power cut, the positions are those of the latest transaction.
+/// `pwrite` of eight bytes, possible on a full disk. The file is never synced: after a power cut,
+/// the positions are those of the latest transaction.
 final class ReaderPositions: Sendable {
   enum End: Int64 {
     /// Everything was stored.
     case clean = 0
-    /// The process was killed or still runs. The log has all that readers received, unless this
-    /// file could not be written either.
+    /// The process was killed or still runs. The log has all that readers received.
     case open = 1
     /// The process was killed after readers received entries that it could not write.
     case unwritten = 2
@@ -42,6 +40,11 @@ final class ReaderPositions: Sendable {
     /// The place and the position of each reader, by the hash of its name.
     var readers: [Int64: (place: Int, position: Int64)] = [:]
     var failure: StorageError?
+
+    var vacantPlace: Int? {
+      let taken = Set(readers.values.map(\.place))
+      return (0..<maximumReaders).first { !taken.contains($0) }
+    }
   }
   private let state: Mutex<State>
 
@@ -98,32 +101,21 @@ final class ReaderPositions: Sendable {
     state.withLock { $0.readers[Self.hash(reader)]?.position }
   }
 
-  /// Records a reader's position, which never decreases. Returns whether the file has it.
-  @discardableResult
-  func put(_ reader: String, _ position: Int64) -> Bool {
+  /// Records a reader's position, which never decreases, if there is a place for it.
+  func put(_ reader: String, _ position: Int64) {
     let name = Self.hash(reader)
-    return state.withLock { state in
+    state.withLock { state in
+      let known = state.readers[name]
+      guard position > known?.position ?? .min, let place = known?.place ?? state.vacantPlace
+      else { return }
       do throws(StorageError) {
-        if let reader = state.readers[name] {
-          guard position > reader.position else { return true }
-          try file.write(position, at: Self.headerBytes + 16 * reader.place + 8)
-          state.readers[name] = (reader.place, position)
-          state.failure = nil
-          return true
-        }
-        guard state.readers.count < Self.maximumReaders else { return false }
-        let taken = Set(state.readers.values.map(\.place))
-        guard let place = (0..<Self.maximumReaders).first(where: { !taken.contains($0) }) else {
-          return false
-        }
         // The name is written last, because a place without a name does not count.
         try file.write(position, at: Self.headerBytes + 16 * place + 8)
-        try file.write(name, at: Self.headerBytes + 16 * place)
+        if known == nil { try file.write(name, at: Self.headerBytes + 16 * place) }
         state.readers[name] = (place, position)
-        return true
+        state.failure = nil
       } catch {
         state.failure = error
-        return false
       }
     }
   }

@@ -18,9 +18,8 @@ package enum StatePath {
     return state.appending("corelocation").appending("\(name(of: application)).sqlite")
   }
 
-  /// Returns the history's file, which may not exist: `history.sqlite` in systemd's
-  /// `STATE_DIRECTORY`, else in `/var/lib/beaconscan` if this user can read a file there, else in
-  /// `beaconscan` in the user's state directory.
+  /// Returns the history's file, which may not exist, in systemd's `STATE_DIRECTORY`, else in
+  /// `/var/lib/beaconscan` if this user can read it there, else in the user's state directory.
   package static func history(
     system: FilePath = "/var/lib/beaconscan",
     variable: (String) -> String? = environmentVariable
@@ -82,8 +81,7 @@ package enum StatePath {
     unsafe getenv(name).map { unsafe String(cString: $0) }
   }
 
-  /// Returns the identifier as a file name, unique to it: bytes other than ASCII letters, digits,
-  /// `-`, `_` and inner `.` become `%` and two hexadecimal digits.
+  /// Returns the identifier as a file name, unique to it, with escaped bytes.
   private static func name(of application: String) -> String {
     var name = ""
     for (index, byte) in application.utf8.enumerated() {

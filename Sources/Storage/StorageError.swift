@@ -38,8 +38,6 @@ package struct StorageError: Error, Hashable, Sendable {
   package var file: String
   package var problem: Problem
 
-  package init(file: String, problem: Problem) { (self.file, self.problem) = (file, problem) }
-
   /// Whether the disk is full, read-only or failing, which may end without a change by the user.
   package var isOfDisk: Bool {
     switch problem {

@@ -15,21 +15,16 @@ import SystemPackage
 /// ```
 ///
 /// - ``write(_:completion:)`` hands the changes to the kernel before it returns, all or none: they
-///   survive the process, and a power cut when the transaction that follows is on the disk.
-/// - A position that ``mark(_:through:)`` records survives the process in the same way.
-/// - Only ``writeAndWait(_:)``, ``flush()`` and ``close()`` wait for a sync. A queue of the store
-///   creates the database and stores all that waits in one transaction. A failed one is repeated
-///   with the next change or after five seconds.
-/// - Identifiers are reserved ahead and never reused. After an unclean end, the next process
-///   continues after the reserved ones, because some may have been given and not written. Where
-///   entries may be lost, the store records a gap.
-/// - One store at a time, in all processes, uses a file. Any number of ``StoreReader``s read a
-///   history.
+///   survive the process, as positions do, and a power cut after the transaction that follows.
+/// - Only ``writeAndWait(_:)``, ``flush()`` and ``close()`` wait for a sync. A queue creates the
+///   database and stores all that waits in one transaction, which is repeated if it fails.
+/// - Identifiers are reserved ahead and never reused: after an unclean end, the next process
+///   continues after the reserved ones. Where entries may be lost, the store records a gap.
+/// - One store at a time, in all processes, uses a file, beside any number of ``StoreReader``s.
 ///
 /// All members may be used from any thread. The files beside the database `FILE` are `FILE-wal`
 /// (SQLite's log, at most 1 MiB and one transaction), `FILE-log-1` and `FILE-log-2` (at most 8 MiB
-/// each), `FILE-readers` (4 KiB) and, with a history, `FILE-shm`. Copy all, or `FILE` alone after
-/// ``close()``.
+/// each), `FILE-readers` (4 KiB) and, with a history, `FILE-shm`.
 package final class Store: Sendable {
   /// The maximum number of undelivered entries without a history. Older ones are dropped.
   package static let maximumUndelivered = 16384
@@ -45,88 +40,9 @@ package final class Store: Sendable {
   static let maximumGaps = 256
   /// A bound of identifiers that no store reaches in a disk's lifetime.
   static let maximumID: Int64 = 1 << 60
-  /// The number of identifiers reserved ahead, enough for 49 days at 1,000 a second without a disk.
-  static let reservation: Int64 = 1 << 32
   private static let secondsBetweenTries = 5.0
   /// The number of waiting positions that starts a transaction.
   private static let marksPerTransaction = 256
-  /// The interval at which old entries are removed, in microseconds.
-  private static let trimInterval: Int64 = 600_000_000
-
-  package enum Location: Hashable, Sendable {
-    /// An application's file, `ID.sqlite` in the XDG state directory; see ``StatePath``.
-    case application(String)
-    /// A path. A relative one is resolved when the store is opened.
-    case file(String)
-  }
-
-  /// The name of a registration. Of spellings that are equal as `String`s, the first one is stored.
-  package struct Key: Hashable, Sendable {
-    /// The service, such as `beacons`.
-    package var service: String
-    /// The group of clients; empty for the app's own managers.
-    package var group: String
-    package var identifier: String
-
-    package init(service: String, group: String = "", identifier: String) {
-      self.service = service
-      self.group = group
-      self.identifier = identifier
-    }
-  }
-
-  package struct Registration: Hashable, Sendable {
-    package var key: Key
-    package var definition: [UInt8]
-    package var state: [UInt8]?
-
-    package init(key: Key, definition: [UInt8], state: [UInt8]? = nil) {
-      self.key = key
-      self.definition = definition
-      self.state = state
-    }
-  }
-
-  package struct Limits: Hashable, Sendable {
-    /// The maximum age of entries and presence, in seconds.
-    package var maximumAge: Int64
-    /// The maximum size of the database file, in bytes; at least 128 KiB.
-    package var maximumBytes: Int64
-    /// The maximum number of beacons with presence per hour. As many protected ones are added.
-    package var maximumBeaconsPerHour: Int
-
-    package init(
-      maximumAge: Int64 = 90 * 86400, maximumBytes: Int64 = 64 << 20,
-      maximumBeaconsPerHour: Int = 1000
-    ) {
-      self.maximumAge = min(max(0, maximumAge), 1 << 40)
-      self.maximumBytes = max(128 << 10, maximumBytes)
-      self.maximumBeaconsPerHour = maximumBeaconsPerHour
-    }
-  }
-
-  package enum Change: Sendable {
-    /// Stores a registration in place of one with its key, whose entries stay.
-    case register(Registration)
-    /// Removes a registration and, without a history, its entries.
-    case remove(Key)
-    /// Stores the state of a registration; does nothing if there is none.
-    case setState(Key, [UInt8])
-    case add(StoredEntry)
-    /// Stores the authorization; `nil` if it is not determined.
-    case setAuthorization(String?)
-    /// Records that a reader, or a group's clients, need no entry up to an identifier any more.
-    case mark(reader: String, through: Int64)
-    /// Adds presence to that of its hour; does nothing without a history.
-    case addPresence(StoredPresence)
-    case addGap(EntryGap)
-    /// Names a database that does not exist yet.
-    case setGeneration(String)
-
-    static func settle(group: String, through id: Int64) -> Change {
-      .mark(reader: readerName(ofGroup: group), through: id)
-    }
-  }
 
   private struct State {
     var queue: Batch
@@ -151,8 +67,6 @@ package final class Store: Sendable {
     var recovered: [StoredEntry] = []
     var failure: StorageError?
     var warnings: [String] = []
-    /// The time of the last trimming, in microseconds.
-    var trimmed: Int64?
 
     mutating func noteGaps() {
       for gap in queue.gaps { gaps.insert(gap) }
@@ -190,34 +104,24 @@ package final class Store: Sendable {
   /// The readers' positions on opening, by name.
   package let positions: [String: Int64]
 
-  private let schema: Schema
   private let makesDirectory: Bool
-  private let lastIdentifier: Atomic<Int64>
-  private let reserved: Atomic<Int64>
   private let state: Mutex<State>
-  /// The connection; `nil` until the database exists and after the store is closed.
-  private let database: Mutex<Database?>
-  private let isMade: Atomic<Bool>
-  private let openedReader = Mutex<StoreReader?>(nil)
+  private let database: StoreDatabase
   /// The queue that creates the database and stores what waits. Tests suspend it.
   let writer = DispatchQueue(label: "beaconscan.storage")
   private let refusals = DispatchQueue(label: "beaconscan.storage.refusals")
 
-  /// Reads a store's files without waiting for a sync. The store's queue creates missing files
-  /// later, with the directory of an application's store. Without `limits`, settled entries are
-  /// removed.
-  ///
-  /// A file that is not a database of this module is not changed. A damaged database is renamed to
-  /// `FILE.damaged-1`, with a warning. Databases of versions before 0.2 are converted.
+  /// Reads a store's files without waiting for a sync. Missing ones are created later, with the
+  /// directory of an application's store. Without `limits`, settled entries are removed. A damaged
+  /// database is renamed to `FILE.damaged-1`, with a warning.
   package convenience init(_ location: Location, limits: Limits? = nil) throws(StorageError) {
     try self.init(location, limits, Schema(isShared: limits != nil))
   }
 
   init(_ location: Location, _ limits: Limits?, _ schema: Schema) throws(StorageError) {
-    var opened = try Opening(location, schema)
+    var opened = try Opening(Opening.path(of: location), schema)
     var contents = opened.contents
     path = opened.path.string
-    self.schema = schema
     self.limits = limits
     makesDirectory = if case .application = location { true } else { false }
     let isNew = contents.generation.isEmpty
@@ -240,7 +144,7 @@ package final class Store: Sendable {
     }
     let isMissing = opened.database == nil
     if !isNew, let positions = opened.positions, !positions.isExact {
-      let last = Self.identifier(
+      let last = StoreDatabase.identifier(
         after: max(contents.reserved, contents.lastID, positions.highest))
       if positions.isLossy(wasClosed: contents.isClosed) {
         let gap = Change.addGap(EntryGap(first: contents.known + 1, last: last))
@@ -255,26 +159,15 @@ package final class Store: Sendable {
     }
     state.gaps = contents.gaps
     state.noteGaps()
-    let isLow = contents.reserved - contents.lastID < Self.reservation / 2
-    lastIdentifier = Atomic(contents.lastID)
-    reserved = Atomic(contents.reserved)
-    let hasWork = isMissing || isLow || !opened.changes.isEmpty || !state.queue.gaps.isEmpty
+    var hasWork = isMissing || !opened.changes.isEmpty || !state.queue.gaps.isEmpty
     if isMissing, isNew { try? state.log?.append([.setGeneration(generation)]) }
     self.state = Mutex(state)
-    isMade = Atomic(!isMissing)
-    database = Mutex(opened.database.take())
+    let connection = Mutex(opened.database.take())
+    database = StoreDatabase(
+      FilePath(path), connection, isMade: !isMissing, contents, generation: generation, limits,
+      schema)
+    hasWork = hasWork || database.needsReservation
     if hasWork { self.state.withLock { schedule(&$0) } }
-  }
-
-  /// Returns an identifier after all that earlier processes gave. If the disk failed, these may
-  /// exceed `reserved`. The clock's microseconds avoid them, because no process gives a million a
-  /// second.
-  private static func identifier(after reserved: Int64) -> Int64 {
-    var time = timespec()
-    // The structure outlives the call.
-    unsafe clock_gettime(CLOCK_REALTIME, &time)
-    let microseconds = Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
-    return reserved + 1 + microseconds % (reservation / 2)
   }
 
   package static func randomGeneration() -> String {
@@ -284,28 +177,22 @@ package final class Store: Sendable {
 
   static func readerName(ofGroup group: String) -> String { "group:\(group)" }
 
-  static func group(ofReader name: String) -> String? {
-    name.rest(after: "group:")
-  }
+  static func group(ofReader name: String) -> String? { name.rest(after: "group:") }
 
   /// Sentences about problems that were repaired, for a person.
   package var warnings: [String] { state.withLock { $0.warnings } }
 
   /// Returns a new identifier, without input or output.
   package func nextID() -> Int64 {
-    lastIdentifier.wrappingAdd(1, ordering: .relaxed).newValue
+    database.lastID.wrappingAdd(1, ordering: .relaxed).newValue
   }
 
-  package var lastID: Int64 { lastIdentifier.load(ordering: .relaxed) }
+  package var lastID: Int64 { database.lastID.load(ordering: .relaxed) }
 
-  /// Stores changes, all or none, except that one longer than its bound is refused alone. Only the
-  /// last waiting state of a key is stored.
-  ///
-  /// `completion` is called on a queue of the store when the changes are on the disk, or with the
-  /// reason why one is not, in the order of the writes (separately for writes that are refused as a
-  /// whole). It must not wait for this store.
-  ///
-  /// - Returns: Whether the changes survive the process from now on.
+  /// Stores changes, all or none, except that one longer than its bound is refused alone. Returns
+  /// whether they survive the process from now on. `completion` is called when they are on the
+  /// disk, or with the reason why one is not, in the order of the writes that are not refused as a
+  /// whole. It must not wait for this store.
   @discardableResult
   package func write(
     _ changes: [Change], completion: (@Sendable (StorageError?) -> Void)? = nil
@@ -378,15 +265,13 @@ package final class Store: Sendable {
     if let error = outcome.wait() { throw error }
   }
 
-  /// Records that a group's clients need no entry through an identifier again. Makes one system
-  /// call and does not wait. Call it on the delegate's thread, right after the delegate returns.
+  /// Records that a group's clients need no entry through an identifier again, by one system call.
   package func settle(group: String, through id: Int64) {
     mark(Self.readerName(ofGroup: group), through: id)
   }
 
   /// Records a reader's position, as ``settle(group:through:)`` does for a group.
   package func mark(_ reader: String, through id: Int64) {
-    // This comes first: a process killed before it delivers the entry again.
     state.withLock { $0.positions }?.put(reader, id)
     state.withLock { state in
       state.queue.add(.mark(reader: reader, through: id))
@@ -406,14 +291,7 @@ package final class Store: Sendable {
     // This stores what was written after the flush.
     return writer.sync {
       commit()
-      isMade.store(false, ordering: .releasing)
-      openedReader.withLock { $0 = nil }
-      // The next store continues after this identifier.
-      let last = lastID
-      let isClosed = database.withLock { database in
-        defer { database = nil }
-        return (try? database?.close(lastID: last)) != nil
-      }
+      let isClosed = database.close()
       return state.withLock { state in
         let isStored = state.queue.isEmpty
         if isStored, isClosed {
@@ -451,14 +329,7 @@ package final class Store: Sendable {
   }
 
   /// Returns a reader of the entries on the disk; `nil` without a history or a database.
-  package func reader() throws(StorageError) -> StoreReader? {
-    // The writer's connection is not used: a transaction may hold it for as long as a sync takes.
-    guard limits != nil, isMade.load(ordering: .acquiring) else { return nil }
-    return try openedReader.withLock { reader throws(StorageError) in
-      if reader == nil { reader = try StoreReader(path) }
-      return reader
-    }
-  }
+  package func reader() throws(StorageError) -> StoreReader? { try database.reader() }
 
   private func schedule(_ state: inout State) {
     guard !state.isScheduled else { return }
@@ -480,7 +351,12 @@ package final class Store: Sendable {
     batch.removeSettled()
     var failure: StorageError?
     do throws(StorageError) {
-      try store(batch, sequence: sequence)
+      try makePositions()
+      try database.createIfMissing()
+      try makeLog()
+      try database.store(batch, sequence: sequence ?? 0) { warning in
+        state.withLock { $0.warnings.append(warning) }
+      }
       state.withLock { state in
         if !batch.isEmpty { state.transactions += 1 }
         state.failure = nil
@@ -493,7 +369,7 @@ package final class Store: Sendable {
           state.isUnwrittenRecorded = false
         }
       }
-      trim(batch)
+      database.trim(batch)
     } catch {
       failure = error
       let isFirst = state.withLock { state in
@@ -512,95 +388,28 @@ package final class Store: Sendable {
     for completion in batch.completions { completion(failure) }
   }
 
+  /// Creates the directory and the file of positions if they were missing on opening.
+  private func makePositions() throws(StorageError) {
+    guard state.withLock({ $0.positions == nil }) else { return }
+    if makesDirectory { try StatePath.makeDirectory(database.path.removingLastComponent()) }
+    let positions = try ReaderPositions(database.path.beside("-readers"), of: database.path)
+    state.withLock { $0.positions = positions }
+  }
+
+  /// Creates the log if it was missing on opening, without the records of a lost database: the new
+  /// log would continue after them, and the next process would take its records for later ones.
+  private func makeLog() throws(StorageError) {
+    guard state.withLock({ $0.log == nil }) else { return }
+    let log = try WriteLog.anew(database.path)
+    state.withLock { $0.log = log }
+  }
+
   private func retry() {
     writer.asyncAfter(deadline: .now() + Self.secondsBetweenTries) { [weak self] in
       self?.state.withLock { state in
         state.isWaitingToRetry = false
         if !state.isClosed { self?.schedule(&state) }
       }
-    }
-  }
-
-  /// Stores a batch. Creates the database if it is missing or damaged.
-  private func store(_ batch: Batch, sequence: Int64?) throws(StorageError) {
-    try database.withLock { database throws(StorageError) in
-      if database == nil { database = try makeDatabase() }
-      guard !batch.isEmpty || reserved.load(ordering: .relaxed) - lastID < Self.reservation / 2
-      else { return }
-      do throws(StorageError) {
-        try store(batch, sequence: sequence, in: database)
-      } catch {
-        guard let message = try damage(error, database) else { throw error }
-        // The new database has only the registrations of later changes.
-        let file = FilePath(path)
-        database = nil
-        isMade.store(false, ordering: .releasing)
-        openedReader.withLock { $0 = nil }
-        let aside = try Opening.setAside(file)
-        state.withLock { $0.warnings.append(Opening.warning(file, aside, message)) }
-        database = try Opening.create(file, schema, generation: generation)
-        isMade.store(true, ordering: .releasing)
-        try store(batch, sequence: sequence, in: database)
-      }
-    }
-  }
-
-  private func store(
-    _ batch: Batch, sequence: Int64?, in database: borrowing Database?
-  ) throws(StorageError) {
-    let last = lastID
-    var reserved = self.reserved.load(ordering: .relaxed)
-    if reserved - last < Self.reservation / 2 { reserved = last + Self.reservation }
-    try database?.store(
-      batch, sequence: sequence ?? 0, lastID: last, reserved: reserved, limits: limits)
-    self.reserved.store(reserved, ordering: .relaxed)
-  }
-
-  private func damage(
-    _ error: StorageError, _ database: borrowing Database?
-  ) throws(StorageError) -> String? {
-    switch error.ofRightQuery.problem {
-    case .damaged(let message): return message
-    case .failed(_, .noSpace):
-      // SQLite also reports a full disk where a damaged header counts too many pages.
-      guard StatePath.hasRoom(FilePath(path)), try database?.isWhole() == false else { return nil }
-      return "its pages are not whole"
-    default: return nil
-    }
-  }
-
-  /// Creates the files that were missing on opening.
-  private func makeDatabase() throws(StorageError) -> Database {
-    let file = FilePath(path)
-    if makesDirectory { try StatePath.makeDirectory(file.removingLastComponent()) }
-    if state.withLock({ $0.positions == nil }) {
-      let positions = try ReaderPositions(file.beside("-readers"), of: file)
-      state.withLock { $0.positions = positions }
-    }
-    let made = try Opening.create(file, schema, generation: generation)
-    if state.withLock({ $0.log == nil }) {
-      let log = try WriteLog(file, after: nil)
-      log.removeAll()
-      state.withLock { $0.log = log }
-    }
-    isMade.store(true, ordering: .releasing)
-    return made
-  }
-
-  /// Applies the bounds after a transaction. If it fails, the next transaction tries again.
-  private func trim(_ batch: Batch) {
-    guard let limits, !batch.entries.isEmpty || !batch.presence.isEmpty else { return }
-    // The records' own time counts, because a recording is older than this machine's clock.
-    let hour = batch.presence.last.map { $0.hour.multipliedReportingOverflow(by: 3_600_000_000).0 }
-    let now = max(batch.entries.last?.time ?? .min, hour ?? .min)
-    let isDue = state.withLock { state in
-      state.trimmed.map { now < $0 || now &- $0 >= Self.trimInterval } ?? true
-    }
-    database.withLock { database in
-      if isDue, (try? database?.trimAge(limits, now)) != nil {
-        state.withLock { $0.trimmed = now }
-      }
-      _ = try? database?.trimSize(limits)
     }
   }
 }
@@ -617,31 +426,5 @@ private final class Outcome: Sendable {
   func wait() -> StorageError? {
     isDone.wait()
     return error.withLock { $0 }
-  }
-}
-
-extension Store.Key {
-  fileprivate var bytes: Int { service.utf8.count + group.utf8.count + identifier.utf8.count }
-}
-
-extension Store.Change {
-  /// The length of the longest bounded part, in bytes.
-  fileprivate var bytes: Int {
-    switch self {
-    case .register(let registration):
-      max(registration.key.bytes, registration.definition.count, registration.state?.count ?? 0)
-    case .remove(let key): key.bytes
-    case .setState(let key, let state): max(key.bytes, state.count)
-    case .add(let entry): entry.bytes
-    case .setAuthorization(let value): value?.utf8.count ?? 0
-    case .mark(let reader, _): reader.utf8.count
-    case .addPresence(let presence): presence.beacon.utf8.count
-    case .addGap, .setGeneration: 0
-    }
-  }
-
-  fileprivate func maximum(in limits: Store.Limits?) -> Int {
-    if case .add = self, limits != nil { return Store.maximumEntry }
-    return Store.maximumBytes
   }
 }

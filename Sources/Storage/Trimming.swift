@@ -7,7 +7,7 @@ extension Database {
       try database.removeEntries("time < \(oldest) AND time > 0")
       try database.execute("DELETE FROM presence WHERE hour < \(HistoryHour.containing(oldest))")
     }
-    // SQLite reuses free pages. If they are more than half of the file, most are returned.
+    // If more than half of the pages are free, most of these are returned.
     let pages = try integer("PRAGMA page_count")
     let free = try integer("PRAGMA freelist_count")
     if free > 64, free > pages / 2 { try execute("PRAGMA incremental_vacuum(\(free - free / 8))") }

@@ -9,9 +9,8 @@ import SystemPackage
 ///     │ length │ check │ sequence │ changes │ …  least significant octet first
 ///     └────────┴───────┴──────────┴─────────┴──
 ///
-/// A write is one `pwrite` without a sync: it survives the process and takes some microseconds. A
-/// power cut can lose the latest records, but never a part of one. While a transaction stores the
-/// records of one file, writes go to the other; then the first one is emptied.
+/// A write is one `pwrite` without a sync: it survives the process, and a power cut can lose whole
+/// records only. While a transaction stores the records of one file, writes go to the other.
 final class WriteLog: Sendable {
   /// The maximum length of a file, in bytes. Changes beyond it wait in memory only.
   static let maximumBytes = 8 << 20
@@ -60,6 +59,18 @@ final class WriteLog: Sendable {
     if (one.last?.sequence ?? 0) > (two.last?.sequence ?? 0) { swap(&state.current, &state.other) }
     self.state = Mutex(state)
   }
+
+  /// Creates the files for a new database, in place of those of another one.
+  static func anew(_ path: FilePath) throws(StorageError) -> WriteLog {
+    for suffix in suffixes { StatePath.remove(path.beside(suffix)) }
+    return try WriteLog(path, after: 0)
+  }
+
+  static func hasBytes(_ path: FilePath) -> Bool {
+    suffixes.contains { (try? path.beside($0).stat().size) ?? 0 > 0 }
+  }
+
+  private static let suffixes = ["-log-1", "-log-2"]
 
   private static func read(_ file: borrowing StateFile) throws(StorageError) -> [Found] {
     let bytes = try file.read(maximumBytes)
@@ -123,8 +134,7 @@ final class WriteLog: Sendable {
     }
   }
 
-  /// Begins a transaction of the records so far, and returns the latest sequence number. Later
-  /// records go to the other file, unless it has records that no transaction has stored.
+  /// Begins a transaction of the records so far, and returns the latest sequence number.
   func begin() -> Int64 {
     state.withLock { state in
       if state.other.bytes == 0 { swap(&state.current, &state.other) }
@@ -132,8 +142,7 @@ final class WriteLog: Sendable {
     }
   }
 
-  /// Removes the records that a transaction has stored. If this fails, none is stored twice,
-  /// because the database has its sequence number.
+  /// Removes the records that a transaction has stored.
   func end() {
     state.withLock { state in
       guard state.other.bytes > 0, (try? state.other.file.resize(0)) != nil else { return }

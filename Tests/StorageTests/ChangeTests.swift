@@ -254,7 +254,7 @@ extension Store {
     older.removeSettled()
     all.removeSettled()
     #expect(older.entries == all.entries && older.entryBytes == all.entryBytes)
-    #expect(older.removed == all.removed && older.settled == all.settled)
+    #expect(older.removed == all.removed && older.marks == all.marks)
     #expect(older.authorization == all.authorization)
   }
 

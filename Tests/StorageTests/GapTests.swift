@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import TestSupport
 import Testing
 
@@ -36,6 +37,71 @@ import Testing
     store.writer.resume()
     #expect(store.close() == nil)
     let next = try Store(.file(scratch["killed/h"]), limits: limits)
+    #expect(next.takeRecovered().map(\.id) == [entry.id])
+    #expect(next.close() == nil)
+  }
+
+  /// Opens a store on a read-only disk that has the log of a lost database, and no database.
+  @Test(.enabled(if: SmallDisk.isPossible)) func anEarlierLogDoesNotHideLaterRecords() throws {
+    let files = FileManager.default
+    let disk = try SmallDisk(size: "8m")
+    try disk.scratch.makeFolder("killed")
+    let lost = try Store(.file(disk.scratch["lost"]))
+    lost.writer.suspend()
+    for _ in 0..<3 {
+      #expect(lost.write([.add(StoredEntry(id: lost.nextID(), time: 1, kind: "k", payload: [1]))]))
+    }
+    for name in ["-log-1", "-log-2"] {
+      try disk.scratch.write(disk.scratch.bytes("lost" + name), "h" + name)
+    }
+    lost.writer.resume()
+    #expect(lost.close() == nil)
+    try disk.remountReadOnly()
+    let store = try Store(.file(disk.scratch["h"]))
+    store.flush()
+    // The log cannot be made at first.
+    store.writer.suspend()
+    try disk.remountWritable()
+    try files.moveItem(atPath: disk.scratch["h-log-1"], toPath: disk.scratch["aside"])
+    try disk.scratch.makeFolder("h-log-1")
+    store.writer.resume()
+    store.flush()
+    #expect(store.failure != nil)
+    store.writer.suspend()
+    try files.removeItem(atPath: disk.scratch["h-log-1"])
+    try files.moveItem(atPath: disk.scratch["aside"], toPath: disk.scratch["h-log-1"])
+    store.writer.resume()
+    store.flush()
+    #expect(store.failure == nil)
+    store.writer.suspend()
+    let entry = StoredEntry(id: store.nextID(), time: 1, kind: "enter", payload: [1])
+    #expect(store.write([.add(entry)]))
+    for suffix in ["", "-wal", "-log-1", "-log-2", "-readers"] {
+      try disk.scratch.write(disk.scratch.bytes("h" + suffix), "killed/h" + suffix)
+    }
+    store.writer.resume()
+    #expect(store.close() == nil)
+    let next = try Store(.file(disk.scratch["killed/h"]))
+    #expect(next.takeRecovered().map(\.id) == [entry.id])
+    #expect(next.close() == nil)
+  }
+
+  @Test func aLogThatCannotBeReadIsKept() throws {
+    let scratch = try Scratch()
+    let store = try Store(.file(scratch["lost"]))
+    store.flush()
+    store.writer.suspend()
+    let entry = StoredEntry(id: store.nextID(), time: 1, kind: "enter", payload: [1])
+    #expect(store.write([.add(entry)]))
+    let isFirst = try !scratch.bytes("lost-log-1").isEmpty
+    let (kept, other) = isFirst ? ("-log-1", "-log-2") : ("-log-2", "-log-1")
+    try scratch.write(scratch.bytes("lost" + kept), "h" + kept)
+    store.writer.resume()
+    #expect(store.close() == nil)
+    try scratch.makeFolder("h" + other)
+    #expect(throws: StorageError.self) { try Store(.file(scratch["h"])) }
+    try FileManager.default.removeItem(atPath: scratch["h" + other])
+    let next = try Store(.file(scratch["h"]))
     #expect(next.takeRecovered().map(\.id) == [entry.id])
     #expect(next.close() == nil)
   }

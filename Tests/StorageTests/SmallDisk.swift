@@ -21,6 +21,10 @@ final class SmallDisk {
     Issue.record("it stayed in use: \(errno)")
   }
 
+  func remountWritable() throws {
+    try #require(unsafe mount("none", scratch.folder.path, "tmpfs", UInt(MS_REMOUNT), "") == 0)
+  }
+
   deinit { unsafe umount2(scratch.folder.path, Int32(MNT_DETACH)) }
 
   static let isPossible = getuid() == 0 && (try? SmallDisk()) != nil
