@@ -246,7 +246,8 @@ let package = Package(
     // Tests
     .systemLibrary(name: "CSpawn", path: "Tests/CSpawn"),
     .target(
-      name: "TestSupport", dependencies: ["CSpawn", "Positioning"], path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["CSpawn", "Positioning", "Scanning"],
+      path: "Tests/TestSupport",
       exclude: ["Syncs.c"]),
     .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"]),
     // The daemons of LocationSourcesTests and ManagerTests.

@@ -1,7 +1,7 @@
 import Advertising
-import BeaconTesting
 import Glibc
 import Scanning
+import TestSupport
 import Testing
 
 @testable import LiveScanning

@@ -1,4 +1,3 @@
-import BeaconTesting
 import Scanning
 import TestSupport
 import Testing

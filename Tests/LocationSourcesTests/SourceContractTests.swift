@@ -1,4 +1,3 @@
-import BeaconTesting
 import DBusMessages
 import Positioning
 import Scanning

@@ -2,16 +2,15 @@ package import Scanning
 
 /// The contract of every source of inputs, as checks that any test framework can run.
 package enum SourceContract {
-  /// Checks a live source: receives until it reports a state, rests, and does so again.
+  package struct Violation: Error, CustomStringConvertible {
+    package let description: String
+  }
+
+  /// Checks a live source that was not used yet: receives until it reports a state, at most `limit`
+  /// times, rests, makes the change, and does so again. Returns the latest states before and after
+  /// the rest.
   ///
-  /// - Parameters:
-  ///   - source: A source that was not used yet.
-  ///   - demand: The demand on it.
-  ///   - time: Returns the time of an input.
-  ///   - limit: The maximum number of calls until a state comes.
-  ///   - change: A change during the rest, such as the end of a fault.
-  /// - Returns: The latest states before and after the rest.
-  /// - Throws: ``ScannerContract/Violation``, or an error of the source or the change.
+  /// - Throws: ``Violation``, or an error of the source or the change.
   @discardableResult
   package static func check<S: Source>(
     _ source: S, for demand: S.Demand, time: @escaping (S.Input) -> MonotonicTime,
@@ -53,7 +52,7 @@ package enum SourceContract {
         try receive(until: nil)
         if let state = told.last { return state }
       }
-      throw ScannerContract.Violation(
+      throw Violation(
         description: "\(source.name) reported no state in \(limit) calls")
     }
 
@@ -78,5 +77,9 @@ package enum SourceContract {
         told.append(change)
       }
     }
+  }
+
+  private static func require(_ holds: Bool, _ sentence: @autoclosure () -> String) throws {
+    if !holds { throw Violation(description: sentence()) }
   }
 }
