@@ -40,48 +40,48 @@ package final class EventFormat: Sendable {
   func forget(_ region: String) { lines.withLock { $0.forget(region) } }
 
   /// Returns the journal's form of an event, or `nil` if the journal omits it.
-  package func describe(_ event: any ServiceEvent) -> JournalDescription? {
+  package func describe(_ event: any ServiceEvent) -> JournalEntry? {
     switch event {
     case let event as BeaconEvent: describe(event)
     case let event as LocationEvent: describe(event)
     case let event as RegionsChanged:
       // The time is 0 because a recording's events are older than the clock that times
       // registrations.
-      JournalDescription(
+      JournalEntry(
         kind: "regions", wallClockTime: WallClockTime(nanoseconds: 0),
         record: Self.regions.json(event))
     default: nil
     }
   }
 
-  private func describe(_ event: BeaconEvent) -> JournalDescription? {
+  private func describe(_ event: BeaconEvent) -> JournalEntry? {
     switch event {
     case .region(let event):
       return describe(lines.withLock { $0.line(of: event) })
     case .health(let health, let time):
-      return JournalDescription(
+      return JournalEntry(
         kind: "health", wallClockTime: time, record: ScannerHealth.record.json((health, time)))
     default: return nil
     }
   }
 
-  private func describe(_ event: LocationEvent) -> JournalDescription? {
+  private func describe(_ event: LocationEvent) -> JournalEntry? {
     switch event {
     case .circle(let event):
       return lines.withLock({ $0.line(of: event) }).map(describe)
     case .visit(let visit):
       let time = visit.departure ?? visit.arrival ?? .now
-      return JournalDescription(
+      return JournalEntry(
         kind: "visit", wallClockTime: time, record: LocateLine.visit.json(.visit(visit, at: time)))
     case .health(let health, let time):
-      return JournalDescription(
+      return JournalEntry(
         kind: "health", wallClockTime: time, record: LocationHealth.record.json((health, time)))
     default: return nil
     }
   }
 
-  private func describe(_ line: MonitorEvent) -> JournalDescription {
-    JournalDescription(
+  private func describe(_ line: MonitorEvent) -> JournalEntry {
+    JournalEntry(
       kind: line.kind.rawValue, wallClockTime: line.time, region: line.region,
       beacon: line.beacon?.key, dwell: line.dwell, record: line.record.json(line), detail: line)
   }

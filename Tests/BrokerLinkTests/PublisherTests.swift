@@ -87,10 +87,8 @@ import Testing
     guard event.kind != .state else { return }
     publisher.publish(
       JournalEntry(
-        publisher.outbox.position + 1, AuthorizationEvent(status: .denied),
-        JournalDescription(
-          kind: event.kind.rawValue, wallClockTime: event.time, region: event.region,
-          record: record)))
+        kind: event.kind.rawValue, wallClockTime: event.time, region: event.region, record: record
+      ).numbered(publisher.outbox.position + 1, AuthorizationEvent(status: .denied)))
   }
 
   @Test func `a region's state comes from its events, also from those of single beacons`() {
@@ -202,10 +200,8 @@ import Testing
     _ = drain(&publisher)
     publisher.publish(
       JournalEntry(
-        7, AuthorizationEvent(status: .denied),
-        JournalDescription(
-          kind: "visit", wallClockTime: WallClockTime(nanoseconds: 0),
-          record: Array("{}".utf8))))
+        kind: "visit", wallClockTime: WallClockTime(nanoseconds: 0), record: Array("{}".utf8)
+      ).numbered(7, AuthorizationEvent(status: .denied)))
     let message = publisher.outbox.next()
     #expect(message?.topic == "beaconscan/kiosk/visits/event" && message?.isRetained == false)
     #expect(publisher.outbox.acknowledged == 6)

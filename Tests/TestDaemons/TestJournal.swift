@@ -20,7 +20,7 @@ package final class TestJournal: Sendable {
     configuration.history = .init()
     configuration.journalFormat = { event in
       guard let event = event as? Event else { return nil }
-      return JournalDescription(
+      return JournalEntry(
         kind: event.kind, wallClockTime: WallClockTime(nanoseconds: 0), region: event.region,
         record: event.record)
     }

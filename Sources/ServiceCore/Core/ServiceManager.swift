@@ -5,8 +5,7 @@ public import Scanning
 package import Storage
 import Synchronization
 
-/// The shared manager of a process's services, with the clients, the application's authorization,
-/// and its persistence.
+/// The shared manager of a process's services, clients, authorization and persistence.
 ///
 /// ```swift
 /// let manager = ServiceManager()
@@ -18,13 +17,10 @@ import Synchronization
 ///   if case .ranging(let report) = event { print(report.beacons) }
 /// }
 /// ```
-///
-/// Each service, such as ``BeaconService``, adds itself to a manager.
 public final class ServiceManager: Sendable {
   /// The settings of a manager.
   public struct Configuration: Sendable {
-    /// The identifier under which the application's registrations and authorization are stored. The
-    /// default is the name of the program's file.
+    /// The identifier under which data is stored; by default the name of the program's file.
     public var applicationIdentifier: String
     /// The part of the system that decides what the application may do.
     public var authorization: any AuthorizationProvider = SystemAuthorization()
@@ -34,10 +30,9 @@ public final class ServiceManager: Sendable {
     public var logger = Logger(label: "ServiceCore")
     /// The bounds of the history; `nil` to keep events only until a client has processed them.
     package var history: Store.Limits?
-    /// Returns the ``Journal``'s description of an event, or `nil` to leave it out. It is called in
-    /// the order of events, on the journal's queue. With a format, stored events go to the
-    /// journal's readers instead of the clients of their groups.
-    package var journalFormat: (@Sendable (any ServiceEvent) -> JournalDescription?)?
+    /// Returns the ``Journal``'s entry for an event, or `nil` to leave it out. With a format,
+    /// stored events go to the journal's readers instead of the clients of their groups.
+    package var journalFormat: (@Sendable (any ServiceEvent) -> JournalEntry?)?
 
     /// The seconds between two checks of a resting source with a fault.
     package var secondsBetweenLooks = 5.0
@@ -159,8 +154,8 @@ public final class ServiceManager: Sendable {
     flush()
   }
 
-  /// Stores what waits and closes the files, for another manager. The services must be stopped.
-  /// Returns the reason why something could not be stored, as a sentence, or `nil`.
+  /// Stores what waits and closes the files, after the services were stopped. Returns why not all
+  /// is stored, or `nil`.
   @discardableResult
   package func close() -> String? {
     flush()
@@ -169,8 +164,7 @@ public final class ServiceManager: Sendable {
 
   // MARK: Clients
 
-  /// Adds a client that iterates over its events. It makes requests through a service's view of it,
-  /// such as ``BeaconClient``.
+  /// Adds a client that makes requests through a service's view of it, such as ``BeaconClient``.
   ///
   /// - Parameters:
   ///   - group: The group whose registrations the client shares.
@@ -269,12 +263,10 @@ public final class ServiceManager: Sendable {
 
   // MARK: Persistence
 
-  /// The reason why nothing outlives the process as configured, as a sentence, or `nil`. Waits
-  /// until the database exists.
-  public var storageFailure: String? { store.failure(waiting: true)?.description }
+  /// Why nothing outlives the process as configured, or `nil`. Waits until the database exists.
+  public var storageFailure: String? { storageFault(waiting: true)?.sentence }
 
-  /// Returns the reason why nothing outlives the process as configured, and whether it is the disk;
-  /// `nil` if there is none. With `isMade`, waits until the database exists.
+  /// Returns why nothing outlives the process as configured, and whether it is the disk, or `nil`.
   package func storageFault(waiting isMade: Bool) -> (sentence: String, isOfDisk: Bool)? {
     store.failure(waiting: isMade).map { ($0.description, $0.isOfDisk) }
   }
@@ -332,8 +324,7 @@ public final class ServiceManager: Sendable {
 
   // MARK: Authorization
 
-  /// The application's authorization now. It is denied while the source of locations refuses the
-  /// application; other services deliver nevertheless.
+  /// The application's authorization now; denied while the source of locations refuses it.
   public var authorizationStatus: AuthorizationStatus {
     restore()
     return state.withLock { $0.reported }
@@ -373,8 +364,7 @@ public final class ServiceManager: Sendable {
       return state.status != previous
     }
     guard hasChanged else { return }
-    // A client that receives the status may start what was refused before, and receives the status
-    // before the events of its earlier requests.
+    // A client may start what was refused, and gets the status before the events that follow.
     for host in hosts { host.updateAuthorization() }
     reportAuthorization()
     for host in hosts { host.resume() }
@@ -385,8 +375,7 @@ public final class ServiceManager: Sendable {
     reportAuthorization()
   }
 
-  /// Checks the authorization, unless a source did in the last two seconds. The thread of a running
-  /// radio calls this, so no timer wakes the process.
+  /// Checks the authorization, unless a source did in the last two seconds, without a timer.
   func checkAuthorizationIfDue() {
     let now = DispatchTime.now().uptimeNanoseconds
     let isDue = state.withLock { state in

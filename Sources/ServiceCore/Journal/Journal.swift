@@ -14,12 +14,10 @@ import Synchronization
 /// journal.mark("kiosk", batch.position)
 /// ```
 ///
-/// - An entry is encoded once and written to the store's log before readers receive it, so it
-///   survives the process. If the disk refuses, readers receive it from memory.
-/// - Appending takes a place in memory without waiting. A queue does the rest, in order.
+/// - Appending does not wait. A queue encodes an entry once and writes it to the store's log before
+///   readers receive it, so it survives the process. If the disk refuses, they still receive it.
 /// - The latest entries are in memory, at most ``maximumEntries`` with ``maximumBytes``; the store
-///   has earlier ones. A reader only has a position. If entries after it are gone, its next batch
-///   reports that; entries are dropped by no other rule.
+///   has earlier ones. If entries after a reader's position are gone, its next batch reports that.
 /// - A reader marks the entry through which it needs none any more. The mark outlives the process.
 package final class Journal: Sendable {
   package static let maximumEntries = 4096
@@ -51,16 +49,7 @@ package final class Journal: Sendable {
     var pause: DeliveryPause?
   }
 
-  private enum Step {
-    case show(JournalEntry)
-    case deliver(StoredEvent, DeliveryPause?, UInt64)
-    case change(JournalChange)
-    case remove(Store.Key, UInt64)
-    case call(@Sendable () -> Void)
-  }
-
-  /// The functions that follow the journal. They are in a structure, because a lock that is generic
-  /// over a function's type would wrap the function once more at each use.
+  /// The functions that follow the journal, in a structure because a lock wraps a plain function.
   private struct Handlers {
     var deliver: (@Sendable (StoredEvent, DeliveryPause?) -> Void)?
     var discard: (@Sendable (Store.Key) -> Void)?
@@ -84,6 +73,7 @@ package final class Journal: Sendable {
 
     mutating func append(_ entry: JournalEntry) {
       ring.append(entry)
+      ring[ring.count - 1].detail = nil
       bytes += entry.record.count
       latest = entry.id
       while ring.count > maximumEntries || bytes > maximumBytes && ring.count > 1,
@@ -115,8 +105,7 @@ package final class Journal: Sendable {
     }
   }
 
-  /// Sets a function that receives each change, on the journal's queue, before readers continue. It
-  /// must not wait.
+  /// Sets a function that receives each change on the journal's queue, and must not wait.
   package func observe(_ body: @escaping @Sendable (JournalChange) -> Void) {
     handlers.withLock { $0.observe = body }
   }
@@ -198,60 +187,75 @@ package final class Journal: Sendable {
   private func append(_ pending: [(item: Item, sequence: UInt64)]) {
     let database = store.database
     var changes: [Store.Change] = []
-    var steps: [Step] = []
+    /// The functions that are called when the changes are written.
+    var steps: [(Handlers) -> Void] = []
     for (item, sequence) in pending {
       switch item {
-      case .event(let new): add(new, sequence, database, &changes, &steps)
+      case .event(let new):
+        if let step = add(new, sequence, database, &changes) { steps.append(step) }
       case .register(let key, let registration, let value):
         if database != nil, let definition = encode(registration, of: key) {
           let state = value.flatMap { encode($0, of: key) }
           changes.append(
             .register(Store.Registration(key: key, definition: definition, state: state)))
         }
-        steps.append(
-          .change(
+        steps.append {
+          $0.observe?(
             .registered(
-              key.service, ClientGroup(key.group), key.identifier, registration, state: value)))
+              key.service, ClientGroup(key.group), key.identifier, registration, state: value))
+        }
       case .unregister(let key):
         changes.append(.remove(key))
-        steps.append(.remove(key, sequence))
-      case .call(let body): steps.append(.call(body))
+        steps.append { [self] handlers in
+          state.withLock { if $0.removed[key] == sequence { $0.removed[key] = nil } }
+          handlers.discard?(key)
+          handlers.observe?(.unregistered(key.service, ClientGroup(key.group), key.identifier))
+        }
+      case .call(let body): steps.append { _ in body() }
       }
     }
     // If the disk refuses, readers continue from memory.
     if let database, !changes.isEmpty { database.write(changes) }
     let handlers = handlers.withLock { $0 }
-    for step in steps { perform(step, handlers) }
+    for step in steps { step(handlers) }
   }
 
+  /// Adds the changes of an event, and returns a function to call when they are written.
   private func add(
-    _ new: NewEvent, _ sequence: UInt64, _ database: Store?, _ changes: inout [Store.Change],
-    _ steps: inout [Step]
-  ) {
+    _ new: NewEvent, _ sequence: UInt64, _ database: Store?, _ changes: inout [Store.Change]
+  ) -> ((Handlers) -> Void)? {
     if database != nil, let key = new.key, let state = new.state,
       let stored = encode(state, of: key)
     {
       changes.append(.setState(key, stored))
     }
     if let format = store.configuration.journalFormat {
-      guard let description = format(new.event) else { return }
-      let entry = JournalEntry(nextID(database), new.event, description)
+      guard let entry = format(new.event)?.numbered(nextID(database), new.event) else {
+        return nil
+      }
       if database != nil { changes.append(.add(entry.stored(for: nil))) }
-      steps.append(.show(entry))
-      return
+      return { [self] handlers in
+        state.withLock { $0.append(entry) }
+        handlers.observe?(.entry(entry))
+      }
     }
     // Clients of groups receive the event itself. The record brings it to the next process.
-    guard let key = new.key else { return }
-    let description = JournalDescription(
-      kind: "event", wallClockTime: WallClockTime(nanoseconds: 0), region: key.identifier,
-      record: database == nil ? [] : encode(new.event, of: key) ?? [])
-    let entry = JournalEntry(nextID(database), new.event, description)
-    if database != nil, !entry.record.isEmpty {
-      let recipients = StoredEntry.Recipients(service: key.service, group: key.group)
-      changes.append(.add(entry.stored(for: recipients)))
+    guard let key = new.key else { return nil }
+    let id = nextID(database)
+    if database != nil, let record = encode(new.event, of: key) {
+      changes.append(
+        .add(
+          StoredEntry(
+            id: id, time: 0, kind: "event",
+            recipients: StoredEntry.Recipients(service: key.service, group: key.group),
+            region: key.identifier, payload: record)))
     }
-    let event = StoredEvent(event: new.event, id: entry.id, key: key, pace: new.pace)
-    steps.append(.deliver(event, new.pause, sequence))
+    let event = StoredEvent(event: new.event, id: id, key: key, pace: new.pace)
+    return { [self] handlers in
+      // An event is dropped with its registration.
+      let isRemoved = state.withLock { ($0.removed[key] ?? 0) > sequence }
+      if !isRemoved { handlers.deliver?(event, new.pause) }
+    }
   }
 
   private func encode(_ value: some Encodable, of key: Store.Key) -> [UInt8]? {
@@ -269,26 +273,6 @@ package final class Journal: Sendable {
         state.given += 1
         return state.given
       }
-  }
-
-  private func perform(_ step: Step, _ handlers: Handlers) {
-    switch step {
-    case .deliver(let event, let pause, let sequence):
-      // An event is dropped with its registration.
-      let isRemoved = state.withLock { ($0.removed[event.key] ?? 0) > sequence }
-      if !isRemoved { handlers.deliver?(event, pause) }
-    case .show(let entry):
-      state.withLock { $0.append(entry.withoutDetail()) }
-      handlers.observe?(.entry(entry))
-    case .change(let change): handlers.observe?(change)
-    case .remove(let key, let sequence):
-      state.withLock { state in
-        if state.removed[key] == sequence { state.removed[key] = nil }
-      }
-      handlers.discard?(key)
-      handlers.observe?(.unregistered(key.service, ClientGroup(key.group), key.identifier))
-    case .call(let body): body()
-    }
   }
 
   // MARK: Reading
@@ -331,8 +315,7 @@ package final class Journal: Sendable {
     }
     // Some entries may have left memory before a transaction stored them.
     guard last >= forgotten else { return batch }
-    return Batch(
-      entries: entries + batch.entries, missing: gap, position: batch.position)
+    return Batch(entries: entries + batch.entries, missing: gap, position: batch.position)
   }
 
   /// Returns the matching entries of the store and, if no transaction has stored them, of memory.
@@ -348,8 +331,7 @@ package final class Journal: Sendable {
     return query.limited(stored + new.filter(query.matches))
   }
 
-  /// Returns whether a client can continue after an identifier: that of an entry that exists or was
-  /// removed for its age, or the last one of a gap.
+  /// Returns whether a client can continue after an identifier: an entry's, or the last of a gap.
   package func hasGiven(_ id: Int64) -> Bool {
     let (isKnown, forgotten, latest) = state.withLock { state in
       let index = state.ring.firstIndex(after: id)
@@ -368,8 +350,7 @@ package final class Journal: Sendable {
     state.withLock { $0.positions[reader] } ?? store.database?.positions[reader]
   }
 
-  /// Returns where a reader continues: after its last mark, or, if it is new, after the latest
-  /// entry. A new reader's position is in the log before later entries.
+  /// Returns where a reader continues: after its last mark, or else after the latest entry.
   package func begin(_ reader: String) -> Int64 {
     if let position = position(of: reader) { return position }
     let start = state.withLock { state in
@@ -403,8 +384,7 @@ extension Deque<JournalEntry> {
 }
 
 extension Deque {
-  /// Returns the index of the first element that matches, or the end. No element after it may fail
-  /// to match.
+  /// Returns the index of the first match, or the end, where all elements after a match match.
   func partitioningIndex(where matches: (Element) -> Bool) -> Int {
     var low = startIndex
     var high = endIndex

@@ -1,61 +1,23 @@
 package import Scanning
 import Storage
 
-/// An event in the journal: a region was entered, a visit ended, reception was lost. It has the
-/// members of its ``JournalDescription``.
-@dynamicMemberLookup
+/// An event in the journal: a region was entered, a visit ended, reception was lost.
 package struct JournalEntry: Sendable {
-  /// The identifier, which rises, also over restarts, and is never reused.
-  package let id: Int64
+  /// The identifier, which rises, also over restarts, and is never reused; 0 before it is given.
+  package internal(set) var id: Int64 = 0
   /// The event; `nil` for an entry of an earlier process.
-  package let event: (any ServiceEvent)?
-  private var description: JournalDescription
-
-  /// Creates an entry of an earlier process.
-  init(_ stored: StoredEntry) {
-    id = stored.id
-    event = nil
-    description = JournalDescription(
-      kind: stored.kind, wallClockTime: WallClockTime(microseconds: stored.time),
-      region: stored.region, beacon: stored.beacon, dwell: stored.dwell, record: stored.payload)
-  }
-
-  init(_ id: Int64, _ event: any ServiceEvent, _ description: JournalDescription) {
-    self.id = id
-    self.event = event
-    self.description = description
-  }
-
-  package subscript<Value>(dynamicMember member: KeyPath<JournalDescription, Value>) -> Value {
-    description[keyPath: member]
-  }
-
-  func withoutDetail() -> JournalEntry {
-    var entry = self
-    entry.description.detail = nil
-    return entry
-  }
-
-  func stored(for recipients: StoredEntry.Recipients?) -> StoredEntry {
-    StoredEntry(
-      id: id, time: description.wallClockTime.microseconds, kind: description.kind,
-      recipients: recipients, region: description.region, beacon: description.beacon,
-      payload: description.record, dwell: description.dwell)
-  }
-}
-
-package struct JournalDescription: Sendable {
+  package internal(set) var event: (any ServiceEvent)?
   /// The kind of event, such as `enter`, `exit`, `state`, `health` or `visit`.
-  package var kind: String
-  package var wallClockTime: WallClockTime
-  package var region: String?
-  package var beacon: String?
+  package let kind: String
+  package let wallClockTime: WallClockTime
+  package let region: String?
+  package let beacon: String?
   /// The length of the stay that an exit ended, in seconds.
-  package var dwell: Double?
+  package let dwell: Double?
   /// The event in its stored form: one line of JSON without its line break.
-  package var record: [UInt8]
+  package let record: [UInt8]
   /// The format's value for the observer; `nil` afterward and for an entry of an earlier process.
-  package var detail: (any Sendable)?
+  package internal(set) var detail: (any Sendable)?
 
   package init(
     kind: String, wallClockTime: WallClockTime, region: String? = nil, beacon: String? = nil,
@@ -68,6 +30,28 @@ package struct JournalDescription: Sendable {
     self.dwell = dwell
     self.record = record
     self.detail = detail
+  }
+
+  /// Creates an entry of an earlier process.
+  init(_ stored: StoredEntry) {
+    self.init(
+      kind: stored.kind, wallClockTime: WallClockTime(microseconds: stored.time),
+      region: stored.region, beacon: stored.beacon, dwell: stored.dwell, record: stored.payload)
+    id = stored.id
+  }
+
+  /// Returns the entry of an event that gets an identifier.
+  package func numbered(_ id: Int64, _ event: any ServiceEvent) -> JournalEntry {
+    var entry = self
+    entry.id = id
+    entry.event = event
+    return entry
+  }
+
+  func stored(for recipients: StoredEntry.Recipients?) -> StoredEntry {
+    StoredEntry(
+      id: id, time: wallClockTime.microseconds, kind: kind, recipients: recipients,
+      region: region, beacon: beacon, payload: record, dwell: dwell)
   }
 }
 
