@@ -115,8 +115,7 @@ final class EventFeed: Sendable {
   /// Receives an event, on any thread.
   func receive(_ delivery: ServiceDelivery) {
     guard let services = state.withLock({ $0.services }) else {
-      delivery.acknowledge()
-      return delivery.finish()
+      return delivery.complete()
     }
     let event = delivery.event
     let moment = moment(of: event, services)
@@ -335,8 +334,7 @@ final class EventFeed: Sendable {
       defer { state.updateSignal() }
       return state.current.take()
     }
-    current?.acknowledge()
-    current?.finish()
+    current?.complete()
   }
 
   /// Ends the feed and the calls of the function. Waiting lines count as not delivered.

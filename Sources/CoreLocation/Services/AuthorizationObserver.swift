@@ -28,8 +28,7 @@ final class AuthorizationObserver: Sendable {
         if let event = delivery.event as? AuthorizationEvent {
           continuation.yield(CLAuthorizationStatus(event.status))
         }
-        delivery.acknowledge()
-        delivery.finish()
+        delivery.complete()
       }
       // The stream keeps the observer, and releases it when the iteration ends.
       continuation.onTermination = { [self] _ in

@@ -141,46 +141,37 @@ final class ConditionMonitor: Sendable {
           center: CLLocationCoordinate2D(known.circle.region.center),
           radius: known.circle.region.radius),
         lastEvent: CLMonitor.Event(
-          identifier: identifier, state: CLMonitor.Event.State(known.state),
-          date: date(known.since)))
+          identifier: identifier, state: CLMonitoringState(known.state), date: date(known.since)))
     }
     guard let known = beacons.snapshot(ofRegion: identifier) else { return nil }
     return CLMonitor.Record(
       condition: CLMonitor.BeaconIdentityCondition(known.region.constraint),
       lastEvent: CLMonitor.Event(
-        identifier: identifier, state: CLMonitor.Event.State(known.status.state),
-        date: date(known.since),
-        refinement: known.status.evidence.lastSighting.map {
-          CLMonitor.BeaconIdentityCondition($0.beacon)
-        }))
+        identifier: identifier, state: CLMonitoringState(known.status.state),
+        date: date(known.since), refinement: Self.refinement(known.status.evidence)))
   }
 
-  /// Starts an iteration, and returns the function that waits for its next event. That function
-  /// returns `nil` when the task is canceled.
+  /// Returns the condition of the beacon that decided a state.
+  private static func refinement(_ reason: RegionTransition.Reason) -> (any CLCondition)? {
+    reason.lastSighting.map { CLMonitor.BeaconIdentityCondition($0.beacon) }
+  }
+
+  /// Starts an iteration, and returns the function that waits for its next event.
   func iteration() -> () async -> CLMonitor.Event? {
-    let current = Current()
+    var current: ServiceDelivery?
     return { [self] in
-      current.delivery?.acknowledge()
-      current.delivery?.finish()
-      current.delivery = nil
+      current?.complete()
+      current = nil
       while let delivery = await client.nextDelivery() {
         // An event that was on its way when its condition was removed is dropped.
         if let event = Self.event(delivery.event), isMonitored(event.identifier) {
-          current.delivery = delivery
+          current = delivery
           return event
         }
-        delivery.acknowledge()
-        delivery.finish()
+        delivery.complete()
       }
       return nil
     }
-  }
-
-  /// The event that the app processes now, in one iteration.
-  private final class Current {
-    var delivery: ServiceDelivery?
-
-    deinit { delivery?.finish() }
   }
 
   private func isMonitored(_ identifier: String) -> Bool {
@@ -197,11 +188,8 @@ final class ConditionMonitor: Sendable {
       let change = event.transition.change
       guard change.isCrossing || event.transition.previous != change.state else { return nil }
       return CLMonitor.Event(
-        identifier: event.region.identifier, state: CLMonitor.Event.State(change.state),
-        date: Date(event.wallClockTime),
-        refinement: event.transition.reason.lastSighting.map {
-          CLMonitor.BeaconIdentityCondition($0.beacon)
-        })
+        identifier: event.region.identifier, state: CLMonitoringState(change.state),
+        date: Date(event.wallClockTime), refinement: refinement(event.transition.reason))
     case LocationEvent.circle(let event):
       let change = event.transition.change
       guard change.isCrossing || event.transition.previous != change.state else { return nil }

@@ -20,8 +20,7 @@ final class DelegateCalls: Sendable {
     var toldStatus: CLAuthorizationStatus?
     /// The authorization last read from the manager.
     var readStatus: CLAuthorizationStatus?
-    /// The faults of the source of locations, of the compass and, without a subject, of the receiver
-    /// of beacons.
+    /// The faults of locations, of the compass and, without a subject, of the receiver of beacons.
     var faults: [LocationHealth.Subject?: Fault] = [:]
   }
 
@@ -103,8 +102,7 @@ final class DelegateCalls: Sendable {
     state.withLock { if $0.status === call { $0.status = nil } }
     // A delegate set in the meantime found no missed report.
     if manager.value?.delegate != nil { delegateWasSet() }
-    call.delivery.acknowledge()
-    call.delivery.finish()
+    call.delivery.complete()
   }
 
   /// Reports the authorization to the delegate, unless it is the one last reported.
@@ -132,8 +130,7 @@ final class DelegateCalls: Sendable {
     if missed { perform { [self] in reportStatus(to: $0) } }
   }
 
-  /// Calls the delegate in another place from now on. A first report of the authorization that
-  /// waits where nothing makes calls is sent there too.
+  /// Calls the delegate in another place from now on, also for a first report that waits.
   func move(to context: (DeliveryContext) -> DeliveryContext) {
     let moved = state.withLock { state -> (DeliveryContext, StatusCall, WeakManager)? in
       let old = state.context
@@ -146,13 +143,11 @@ final class DelegateCalls: Sendable {
     context.perform { [self] in perform(status, manager) }
   }
 
-  /// Forgets the reported fault of the receiver of beacons when none is known, so that it is reported
-  /// again after a rest.
+  /// Forgets the fault of the receiver of beacons, so it is reported again after a rest.
   func forgetFault() { state.withLock { $0.faults[nil]?.isRefusal = nil } }
 
-  /// Reports a fault once, and again if it becomes a refusal. If faults come faster than the
-  /// delegate takes them, it gets the latest. The subject is `nil` for the receiver of beacons, and
-  /// `isRefusal` is `nil` without a fault.
+  /// Reports a fault once, and again if it becomes a refusal. A slow delegate gets the latest. The
+  /// subject is `nil` for the receiver of beacons, and `isRefusal` is `nil` without a fault.
   private func deliver(
     _ delivery: ServiceDelivery, of subject: LocationHealth.Subject?, isRefusal: Bool?,
     _ report: @escaping @Sendable (CLLocationManager) -> Void

@@ -11,11 +11,11 @@ public import Scanning
 public import ServiceCore
 import Synchronization
 
-/// The services that all managers of a process share: the source of beacons, the application's
-/// authorization, and the data that outlives the process. Apple's systems have no such type.
+/// The services that all managers of a process share: the sources, the authorization, and the data
+/// that outlives the process. Apple's systems have no such type.
 ///
-/// Apps written for Apple's systems need not use it: their managers use ``shared``, which receives
-/// with the machine's adapters. An app for Linux may choose other settings at its start:
+/// Managers use ``shared``, which receives with the machine's adapters, unless the app chooses
+/// other settings at its start:
 ///
 /// ```swift
 /// var configuration = LocationServices.Configuration()
@@ -26,20 +26,18 @@ public final class LocationServices: Sendable {
   /// The settings of the services.
   public struct Configuration: Sendable {
     /// The source of beacons; `nil` for the recordings in the environment (see
-    /// ``EnvironmentScanner``), or none if locations come from a recording, or else the machine's
-    /// adapters.
+    /// ``EnvironmentScanner``), or else the machine's adapters, unless locations come from a
+    /// recording.
     public var scanner: (any Scanning.Scanner)?
-    /// The source of locations and headings; `nil` for the recordings in the environment (see
-    /// ``EnvironmentScanner``), or none if beacons come from a recording, or else the system's
-    /// daemons.
+    /// The source of locations and headings; `nil` for the recordings in the environment, or else
+    /// the system's daemons, unless beacons come from a recording.
     public var locationSource: PositionSource?
-    /// The name under which regions and authorization are stored; by default the program file's
-    /// name.
+    /// The name under which data is stored; by default the program file's name.
     public var applicationIdentifier = ServiceManager.Configuration().applicationIdentifier
     /// The part of the system that decides what the application may do.
     public var authorization: any AuthorizationProvider = SystemAuthorization()
-    /// The place where regions, their states and the authorization outlive the process. A replay
-    /// that the environment names does not use the standard place (see ``EnvironmentScanner``).
+    /// The place of the data that outlives the process. A replay that the environment names does
+    /// not use the standard place.
     public var persistence = Persistence.standard
     /// The settings of ranging.
     public var ranging = Ranger.Configuration()
@@ -49,9 +47,8 @@ public final class LocationServices: Sendable {
     public var rules = RegionRules.standard
     /// The settings of monitoring. `maximumRegions` is 20 on Apple's systems.
     public var monitoring = RegionMonitor.Configuration()
-    /// The queue on which delegates are called, for processes without run loops; `nil` for the run
-    /// loop of the thread that starts a service. A manager may have its own:
-    /// ``CLLocationManager/delegateQueue``.
+    /// The queue on which delegates are called, unless ``CLLocationManager/delegateQueue`` is set;
+    /// `nil` for the run loop of the thread that starts a service.
     public var delegateQueue: DispatchQueue?
     /// The log of diagnostics: lines on standard error, unless the process bootstraps swift-log.
     public var logger = Logger(label: "CoreLocation")
@@ -150,8 +147,7 @@ public final class LocationServices: Sendable {
     }
   }
 
-  /// Logs the reasons that nothing is received, one sentence each, because an app that was written
-  /// for Apple's systems does not read the receiver states.
+  /// Logs the reasons that nothing is received, for an app that does not read receiver states.
   private func logFaults(ofBeacons: Bool, ofLocations: Bool) {
     let client = core.addClient(in: .observers, isReceiving: false) {
       [logger = configuration.logger] delivery in
@@ -165,14 +161,12 @@ public final class LocationServices: Sendable {
       {
         logger.error("\(health.sentence)")
       }
-      delivery.acknowledge()
-      delivery.finish()
+      delivery.complete()
     }
     client.beginReceiving()
   }
 
-  /// Adds a manager's client. Its delegate is called on the configured queue or the thread's run
-  /// loop.
+  /// Adds a manager's client, whose delegate is called on the queue or the thread's run loop.
   func addManager(in group: ClientGroup) -> (ServiceClient, DelegateCalls) {
     let context = configuration.delegateQueue.map { DeliveryContext.queue($0) } ?? .current()
     let calls = DelegateCalls(in: context)
@@ -202,12 +196,8 @@ public final class LocationServices: Sendable {
     "nothing is received: the recording that BEACONSCAN_REPLAY names cannot be opened; name another one, or none to "
     + "receive with the adapters and the location daemons"
 
-  // MARK: The receiver and the end
-
   /// The states of the receivers: the present state of each adapter and of the source of locations,
   /// then every change. In the state of a location source, its name replaces the adapter's.
-  ///
-  /// It distinguishes a quiet room from a receiver that cannot receive, unlike delegate calls.
   ///
   /// ```swift
   /// for await health in LocationServices.shared.health where health.condition.isFault {
@@ -215,8 +205,8 @@ public final class LocationServices: Sendable {
   /// }
   /// ```
   ///
-  /// Each iteration has its own sequence, empty until something is received, and ended when nothing
-  /// more will be. The newest 64 changes wait for a slow iteration. Only Linux has this member.
+  /// Each iteration has its own sequence, which ends when nothing more will be received. The newest
+  /// 64 changes wait for a slow iteration. Only Linux has this member.
   public var health: AsyncStream<ScannerHealth> {
     let source = locations.source?.name ?? ""
     let hasEnded = { @Sendable [endings] in endings.allSatisfy { $0.end != nil } }
@@ -230,8 +220,7 @@ public final class LocationServices: Sendable {
         case BeaconEvent.ended, LocationEvent.ended: if hasEnded() { continuation.finish() }
         default: break
         }
-        delivery.acknowledge()
-        delivery.finish()
+        delivery.complete()
       }
       continuation.onTermination = { [weak core, identifier = client.identifier] _ in
         core?.removeClient(identifier)
@@ -244,19 +233,15 @@ public final class LocationServices: Sendable {
     }
   }
 
-  /// Waits until nothing more will be received and every delegate has dealt with all that was.
-  /// Apple's systems have no such call.
-  ///
-  /// As the last line of a program's main file, it keeps the program running until then and serves
-  /// the main thread's delegates:
+  /// Waits until nothing more will be received and every delegate has dealt with all that was. As
+  /// the last line of a program's main file, it also serves the main thread's delegates:
   ///
   /// ```swift
   /// try await LocationServices.shared.ended()
   /// ```
   ///
-  /// Recordings of beacons and of locations are merged by their times; only those in use count. A
-  /// recording waits for its client, so it ends only if there is demand. A radio ends only when it
-  /// fails for good.
+  /// A recording waits for its client, so it ends only if there is demand. A radio ends only when
+  /// it fails for good. Apple's systems have no such call.
   ///
   /// - Throws: The failure of the recording or the radio; ``CLError/Code/rangingUnavailable``
   ///   without a source; `CancellationError` when the task is canceled.

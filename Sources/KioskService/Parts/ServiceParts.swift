@@ -18,8 +18,7 @@ extension ServiceRun {
       case let event as LocationEvent: receive(event)
       default: break
       }
-      delivery.acknowledge()
-      delivery.finish()
+      delivery.complete()
     }
   }
 

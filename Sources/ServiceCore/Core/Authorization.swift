@@ -17,21 +17,18 @@ public enum AuthorizationStatus: String, Sendable, Codable, Hashable {
   public var isAuthorized: Bool { self == .authorizedAlways || self == .authorizedWhenInUse }
 }
 
-/// A change of the application's authorization, or the status at the client's start. A slow client
-/// receives only the latest status.
+/// A change of the authorization, or the status at the client's start; the latest replaces others.
 public struct AuthorizationEvent: ServiceEvent, Hashable {
   /// The status from now on.
   public let status: AuthorizationStatus
 }
 
-/// The part of the system that decides what an application may do, by default
-/// ``SystemAuthorization``. docs/authorization.md describes each status on Linux.
+/// The part of the system that decides what an application may do; see docs/authorization.md.
 public protocol AuthorizationProvider: AnyObject, Sendable {
   /// Returns the system's decision for an application, whatever it requests.
   ///
-  /// The manager calls this when services are first used or authorization is requested, every two
-  /// seconds while a live source runs, and at least every ten seconds while it has clients.
-  /// `scanner` is the availability of the sources.
+  /// The manager calls this at least every ten seconds while it has clients. `scanner` is the
+  /// availability of the sources.
   func rule(for application: String, scanner: ScannerAvailability) -> AuthorizationRule
 }
 

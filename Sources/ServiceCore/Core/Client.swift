@@ -2,8 +2,7 @@ import Dispatch
 import Storage
 import Synchronization
 
-/// The address of a client within its manager. State machines use it, because a client may be in
-/// another process.
+/// The address of a client within its manager, for state machines.
 package struct ClientIdentifier: Hashable, Sendable, Codable {
   package let rawValue: UInt64
 
@@ -37,8 +36,7 @@ final class Client: Sendable {
   /// Sends the stored events that waited for the slow client.
   private let resume: @Sendable () -> Void
 
-  /// The maximum number of unfinished deliveries of a client. Beyond it, stored events wait in the
-  /// store and others are dropped.
+  /// The maximum number of unfinished deliveries. Beyond it, only stored events wait.
   static let maximumWaiting = 4096
 
   enum Sink: Sendable {
@@ -74,8 +72,8 @@ final class Client: Sendable {
     set { isAttachedToStore.store(newValue, ordering: .releasing) }
   }
 
-  /// Returns whether one more delivery may be sent; a replaceable one not before the last one is
-  /// finished. A recording waits for clients that pace it, so there is no limit for them.
+  /// Returns whether one more delivery may be sent; a replaceable one only after the last one is
+  /// finished. A recording waits for clients that pace it.
   func admits(isReplaceable: Bool = false, isRecorded: Bool = false) -> Bool {
     if isRecorded, pacesRecordings { return true }
     if isReplaceable, replaceable.load(ordering: .acquiring) > 0 { return false }
@@ -87,8 +85,8 @@ final class Client: Sendable {
     !hasOverflown.load(ordering: .acquiring) && admits(isRecorded: isRecorded)
   }
 
-  /// Records that a stored delivery waits until half of the client's deliveries are finished. Call
-  /// ``resumeIfReady()`` next, because they may be already. Returns whether none waited before.
+  /// Records that a stored delivery waits. Returns whether none waited before. Call
+  /// ``resumeIfReady()`` next.
   func overflow() -> Bool { !hasOverflown.exchange(true, ordering: .acquiringAndReleasing) }
 
   func endOverflow() { hasOverflown.store(false, ordering: .releasing) }

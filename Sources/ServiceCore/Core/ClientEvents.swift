@@ -34,8 +34,7 @@ final class EventBuffer: Sendable {
     reader?.resume(returning: delivery)
   }
 
-  /// Returns the next delivery that a rule selects, or `nil` when the buffer is closed or the task
-  /// is canceled.
+  /// Returns the next delivery that a rule selects; `nil` after the end or the task's cancellation.
   func next(where takes: @escaping Rule = { _ in true }) async -> ServiceDelivery? {
     let number = state.withLock { state in
       state.latestReader += 1
@@ -70,8 +69,7 @@ final class EventBuffer: Sendable {
       return dropped
     }
     for delivery in dropped {
-      delivery.acknowledge()
-      delivery.finish()
+      delivery.complete()
     }
   }
 
@@ -89,11 +87,10 @@ final class EventBuffer: Sendable {
   }
 }
 
-/// The events of one kind that a client receives, in order. Other kinds have their own sequence.
+/// The events of one kind that a client receives, in order.
 ///
-/// An event counts as delivered when the next one is requested or ``Iterator/acknowledge()`` is
-/// called. A recording waits until the next one is requested. Live, at most 4,096 events wait for a
-/// slow reader; beyond that, stored events wait in the store and others are dropped.
+/// Requesting the next event, or ``Iterator/acknowledge()``, marks one as delivered. A recording
+/// waits for the request. Live, at most 4,096 events wait; beyond that, only stored ones.
 public struct ClientEvents<Event: ServiceEvent>: AsyncSequence, Sendable {
   /// The element of the sequence.
   public typealias Element = Event
@@ -110,18 +107,12 @@ public struct ClientEvents<Event: ServiceEvent>: AsyncSequence, Sendable {
   /// An iterator over events.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let events: ClientEvents
-    private let current = Current()
+    /// The delivery that the client processes. The end of the iteration releases and finishes it.
+    fileprivate var current: ServiceDelivery?
     fileprivate var isOver = false
 
-    /// The delivery that the client processes. The end of the iteration releases and finishes it.
-    private final class Current {
-      var delivery: ServiceDelivery?
-
-      deinit { delivery?.finish() }
-    }
-
     /// Records that the client has processed the latest event, so it is not delivered again.
-    public func acknowledge() { current.delivery?.acknowledge() }
+    public func acknowledge() { current?.acknowledge() }
 
     /// Returns the next event, or `nil` at the end of the source, of the client, or of the task.
     public mutating func next() async throws -> Event? { try await next(isolation: nil) }
@@ -130,15 +121,12 @@ public struct ClientEvents<Event: ServiceEvent>: AsyncSequence, Sendable {
     public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error)
       -> Event?
     {
-      if let delivery = current.delivery {
-        current.delivery = nil
-        delivery.acknowledge()
-        delivery.finish()
-      }
+      current?.complete()
+      current = nil
       guard !isOver, let delivery = await events.buffer?.next(where: { $0 is Event }),
         let event = delivery.event as? Event
       else { return nil }
-      current.delivery = delivery
+      current = delivery
       // An error ends the sequence too.
       isOver = true
       isOver = try events.isLast(event)

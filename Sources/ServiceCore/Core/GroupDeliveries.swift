@@ -27,9 +27,8 @@ final class DeliveryPause: Sendable {
 
 /// The stored events of a group's clients, and the group's position in the journal.
 ///
-/// An event goes to each client that receives when it comes, and waits if there is none. When one
-/// client has processed it, it is not delivered again in the next process, even if a slow client
-/// has not. If none processes it, it waits again.
+/// An event goes to each client that receives when it comes, and waits if there is none, or if none
+/// processes it. After one client has, it is not delivered again in the next process.
 struct GroupDeliveries {
   /// The maximum number of events. Beyond it, the oldest are removed.
   static let maximum = 16384
@@ -108,8 +107,7 @@ struct GroupDeliveries {
     removeDone()
   }
 
-  /// Returns the next event that can be sent, its client, and the pause until then, or `nil`. No
-  /// recording waits for a client that is too slow.
+  /// Returns the next event that can be sent, its client, and the pause until then, or `nil`.
   mutating func next(
     _ admits: (ClientIdentifier, StoredEvent) -> Bool
   ) -> (StoredEvent, ClientIdentifier, DeliveryPause?)? {

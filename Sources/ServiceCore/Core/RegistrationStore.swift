@@ -22,8 +22,7 @@ final class RegistrationStore: Sendable {
     return try? opened.get()
   }
 
-  /// Returns the reason why the configured database does not work, or `nil`. The caller logs it.
-  /// With `isMade`, waits until the database exists.
+  /// Returns why the database does not work, or `nil`. With `isMade`, waits until it exists.
   func failure(waiting isMade: Bool) -> StorageError? {
     do throws(StorageError) {
       let database = try open().result.get()

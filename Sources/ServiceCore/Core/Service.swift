@@ -2,10 +2,9 @@ package import Scanning
 
 /// A kind of service of a ``ServiceManager``: a state machine without input and output.
 ///
-/// A service has a ``demand`` for its source, turns input into events (``process(_:into:)``), and
-/// names what it stores (``name``, ``Registration``, ``RegistrationState``). The manager runs the
-/// source, delivers the events in order, and stores. All functions are called under one lock, and
-/// must not call an application or wait.
+/// It has a ``demand`` for its source, turns input into events (``process(_:into:)``), and names
+/// what it stores. The manager runs the source, delivers the events in order, and stores. All
+/// functions are called under one lock, and must not call an application or wait.
 package protocol Service: Sendable {
   associatedtype Input: Sendable
   associatedtype Demand: Sendable, Codable
@@ -20,8 +19,7 @@ package protocol Service: Sendable {
   /// The name under which registrations are stored, which never changes.
   static var name: String { get }
 
-  /// Whether ``ServiceHost/availability`` asks the source on the caller's thread. Otherwise it
-  /// comes from the source's states and ``ServiceHost/updateAvailability()``.
+  /// Whether availability is asked of the source, or else comes from its latest states.
   static var asksForAvailability: Bool { get }
 
   /// Returns whether a state of the source decides its availability. By default, each one does.
@@ -34,7 +32,7 @@ package protocol Service: Sendable {
   var isRefusedBySource: Bool { get }
 
   /// Processes input until there is something to deliver, because clients may then change their
-  /// requests. Counts the processed input, and returns whether all of it is processed.
+  /// requests. Returns whether all of it is processed.
   mutating func process(_ input: inout ServiceInput<Self>, into output: inout Output) -> Bool
 
   /// Records that the source rests without demand.
@@ -109,7 +107,6 @@ package struct ServiceOutput<S: Service>: Sendable {
   }
 
   private(set) var items: [Item] = []
-  private(set) var needsEveryone = false
 
   package mutating func deliver(_ event: S.Event, to client: ClientIdentifier) {
     items.append(.event(event, to: .client(client)))
@@ -127,16 +124,14 @@ package struct ServiceOutput<S: Service>: Sendable {
     _ event: S.Event, to clients: Set<ClientIdentifier>, andGroups groups: Set<ClientGroup>
   ) {
     items.append(.event(event, to: .some(clients, groups)))
-    needsEveryone = true
   }
 
   package mutating func deliverToAll(_ event: S.Event) {
     items.append(.event(event, to: .all))
-    needsEveryone = true
   }
 
-  /// Stores an event with the state that it reports, then delivers it to the clients of its group.
-  /// Without a receiving client it waits, also for the next process.
+  /// Stores an event with the state that it reports, then delivers it to its group. Without a
+  /// receiving client it waits, also for the next process.
   package mutating func deliver(
     _ event: S.Event, of identifier: String, in group: ClientGroup, state: S.RegistrationState?
   ) {
@@ -154,5 +149,4 @@ package struct ServiceOutput<S: Service>: Sendable {
   package mutating func unregister(_ identifier: String, in group: ClientGroup) {
     items.append(.unregister(group, identifier: identifier))
   }
-
 }

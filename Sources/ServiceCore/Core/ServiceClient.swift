@@ -1,6 +1,5 @@
 /// A client of a ``ServiceManager``, with its own requests and events. It shares the registrations
-/// of its group, and uses services through their views, such as ``BeaconClient``. Requests after
-/// its removal are dropped.
+/// of its group, and uses services through their views, such as ``BeaconClient``.
 public struct ServiceClient: Sendable {
   /// The manager that the client belongs to.
   public let manager: ServiceManager
@@ -19,8 +18,7 @@ public struct ServiceClient: Sendable {
   /// Removes the client and its requests, and ends its event sequences. Registrations stay.
   public func remove() { manager.removeClient(identifier) }
 
-  /// Sets whether the client can receive events, for example because it has a delegate. Stored
-  /// events that waited are then delivered.
+  /// Sets whether the client can receive events, also the stored ones that waited.
   public func setReceiving(_ isReceiving: Bool) {
     manager.setReceiving(isReceiving, for: client)
   }

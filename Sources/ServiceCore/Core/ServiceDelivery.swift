@@ -4,8 +4,7 @@ import Synchronization
 
 /// An event that a service reports to its clients.
 public protocol ServiceEvent: Sendable, Codable {
-  /// Whether a later event of the same kind replaces this one. A live source sends the next one
-  /// only after the client has finished this one.
+  /// Whether a later event of the same kind replaces this one while the client is busy.
   var isReplaceable: Bool { get }
 }
 
@@ -45,6 +44,11 @@ package final class ServiceDelivery: Sendable {
   }
 
   deinit { finish() }
+
+  package func complete() {
+    acknowledge()
+    finish()
+  }
 
   package func acknowledge() {
     guard !isAcknowledged.exchange(true, ordering: .acquiringAndReleasing) else { return }

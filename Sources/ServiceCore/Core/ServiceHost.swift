@@ -6,8 +6,7 @@ import Storage
 import Synchronization
 
 protocol ServiceHosting: AnyObject, Sendable {
-  /// Stops the source for good, then calls a function. A recording is not awaited, because it may
-  /// wait for a client.
+  /// Stops the source for good, then calls a function. A recording is not awaited.
   func stop(then done: @escaping @Sendable () -> Void)
   /// Ends a wait of the source. If the host was released, the source then rests.
   func wake()
@@ -30,9 +29,8 @@ struct Restored {
 
 /// Runs one service: its source on its own thread, its output on a queue.
 ///
-/// The state machine runs under a lock, and its output is delivered outside it, in order: stored
-/// events by the manager's ``Journal`` when they are written, others by the output queue without
-/// waiting for that. In a recording, time stops meanwhile, so every replay is the same.
+/// The state machine runs under a lock. Its output is delivered outside it, in order: stored events
+/// by the manager's ``Journal``, others by the output queue. In a recording, time stops meanwhile.
 package final class ServiceHost<S: Service>: ServiceHosting {
   package typealias Source = any Scanning.Source<S.Input, S.Demand, S.Health>
 
@@ -85,8 +83,8 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     if let end { return .unavailable(end) }
     guard let source else { return .unavailable("there is no source") }
     if S.asksForAvailability || isRecorded { return source.availability }
-    // A daemon that refuses the application restricts no other service. Otherwise the authorization
-    // would alternate: without demand, nothing would notice that the daemon permits it again.
+    // Otherwise the authorization would alternate: without demand, nothing would notice that the
+    // daemon permits the application again.
     if case .notPermitted(let sentence) = latestAvailability { return .unavailable(sentence) }
     return latestAvailability
   }
@@ -104,8 +102,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     return state.withLock { $0.availability } ?? .available
   }
 
-  /// Checks the availability on the source's thread, at most twice a minute. While the source
-  /// receives, its states show it.
+  /// Checks the availability on the thread of a source that rests, at most twice a minute.
   package func updateAvailability() {
     let isDue = state.withLock { state in
       let now = DispatchTime.now().uptimeNanoseconds
@@ -165,8 +162,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     state.withLock { body(&$0.service) }
   }
 
-  /// Changes clients' requests. The output is soon stored and delivered. A body that throws must
-  /// not have changed anything.
+  /// Changes clients' requests. A body that throws must not have changed anything.
   package func update<Result: Sendable, Failure>(
     _ body: (inout S, inout ServiceOutput<S>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -254,8 +250,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     return true
   }
 
-  /// Watches a resting source with a fault, because an application may have stopped its services
-  /// for the fault and wait for its end.
+  /// Watches a resting source with a fault, because an application may wait for its end.
   private func watchFault() {
     guard !isRecorded, let manager, state.withLock({ $0.service.hasToldFault }) else { return }
     receiver.asyncAfter(deadline: .now() + manager.configuration.secondsBetweenLooks) {
@@ -335,12 +330,12 @@ package final class ServiceHost<S: Service>: ServiceHosting {
 
   // MARK: The output
 
-  /// Adds output to the queues; under the lock, it only takes its place. Events follow the changes
-  /// of their client's group. The end follows all that is being stored, also for slow clients.
+  /// Adds output to the queues. Events follow the changes of their client's group, and the end
+  /// follows all that is being stored.
   private func enqueue(_ items: ServiceOutput<S>, isEnd: Bool = false) {
     guard let manager, !items.items.isEmpty else { return }
     // A client that begins to receive later does not receive earlier events.
-    let everyone = items.needsEveryone ? manager.clients { $0.isReceiving } : []
+    lazy var everyone = manager.clients { $0.isReceiving }
     var direct: [(event: S.Event, clients: [Client])] = []
     var stored: [Journal.Item] = []
     var groups: Set<ClientGroup> = []

@@ -2,8 +2,8 @@ import Dispatch
 import Storage
 import Synchronization
 
-/// Sends stored events to the clients of their groups, and stores each group's position. Deliveries
-/// retain it, so an event counts as processed even after the manager is released.
+/// Sends stored events to the clients of their groups, and stores each group's position, even after
+/// the manager is released.
 final class StoredDeliveries: Sendable {
   private struct State {
     var groups: [ClientGroup: GroupDeliveries] = [:]
@@ -47,8 +47,7 @@ final class StoredDeliveries: Sendable {
     send(to: client.group)
   }
 
-  /// Sends the events of a group that can be sent. To keep the order, one thread at a time does so,
-  /// and also sends what others add.
+  /// Sends the events of a group. One thread at a time does so, which keeps the order.
   func send(to group: ClientGroup) {
     guard state.withLock({ $0.groups[group]?.beginSending() ?? false }) else { return }
     while let (next, slow) = next(of: group) {

@@ -10,8 +10,7 @@ public import Scanning
 /// ```
 ///
 /// The values are `onRequest`, `whenInUse`, `always`, `denied` and `restricted`. Without a file, an
-/// application is granted what it requests. An unreadable file restricts every application, because
-/// an administrator meant to restrict something.
+/// application is granted what it requests; an unreadable one restricts every application.
 public final class SystemAuthorization: AuthorizationProvider {
   /// The default path of the administrator's file.
   public static let path = "/etc/corelocation/authorization.json"
