@@ -7,11 +7,11 @@ import Synchronization
 /// The object that starts and stops services and delivers their events to a delegate.
 ///
 /// Create one manager, keep a strong reference to it, set its ``delegate``, and start the services
-/// that you need. All managers of a process share the monitored regions; each manager has its own
-/// ranged constraints. A service that is not available reports a failure to the delegate.
+/// that you need. All managers of a process share the monitored regions; each has its own ranged
+/// constraints. A service that is not available reports a failure to the delegate.
 ///
-/// As on Apple's systems, the class is not `Sendable`, so a subclass need not be. Call its methods
-/// on any thread; use the properties of location and heading updates on one thread at a time.
+/// As on Apple's systems, the class is not `Sendable`. Call its methods on any thread; use the
+/// properties of location and heading updates on one thread at a time.
 open class CLLocationManager: NSObject {
   private let receiver = Mutex(Receiver())
   private let passedOver = Atomic<Bool>(false)
@@ -61,8 +61,7 @@ open class CLLocationManager: NSObject {
     get { receiver.withLock { $0 }.delegate }
     set {
       let new = Receiver(delegate: newValue)
-      // This comes first: the delegate may start services on another thread as soon as it is set,
-      // and their events would be dropped.
+      // This comes first: a delegate may start services at once, whose events would be dropped.
       if newValue != nil { client.beginReceiving() }
       receiver.withLock { $0.delegate = new.delegate }
       if newValue != nil { calls.delegateWasSet() }
@@ -111,12 +110,12 @@ open class CLLocationManager: NSObject {
   /// A Boolean value that indicates whether widgets may receive locations: `false`.
   open var isAuthorizedForWidgetUpdates: Bool { false }
 
-  /// Requests the authorization to use location services while the app is in use. The delegate
-  /// receives the answer. The call has no effect unless the status is not determined.
+  /// Requests the authorization when in use, which the delegate receives. The call has no effect
+  /// unless the status is not determined.
   open func requestWhenInUseAuthorization() { request(.authorizedWhenInUse) }
 
-  /// Requests the authorization to use location services at any time. The delegate receives the
-  /// answer. The call has an effect only while the status is not determined or when-in-use.
+  /// Requests the authorization at any time, which the delegate receives. The call has an effect
+  /// only while the status is not determined or when-in-use.
   open func requestAlwaysAuthorization() { request(.authorizedAlways) }
 
   /// Does nothing, because the accuracy is full already.
@@ -287,9 +286,8 @@ open class CLLocationManager: NSObject {
   @available(*, deprecated, message: "Apps say so in their manifest")
   open var purpose: String?
 
-  /// Starts location updates, with the last known location if there is one. Changes of the
-  /// properties take effect at once. Failures are reported to the delegate's
-  /// `locationManager(_:didFailWithError:)`; updates resume by themselves.
+  /// Starts location updates, with the last known location if there is one. Failures are reported
+  /// to the delegate's `locationManager(_:didFailWithError:)`; updates resume by themselves.
   open func startUpdatingLocation() { startUpdates() }
 
   /// Stops location updates, and cancels the request for one location.
@@ -298,8 +296,8 @@ open class CLLocationManager: NSObject {
     cancelRequest()
   }
 
-  /// Requests one location. The delegate receives the first one of the desired accuracy, or the
-  /// best one of ten seconds, or a failure if none comes within a minute.
+  /// Requests one location: the first of the desired accuracy, or the best of ten seconds. Without
+  /// any, the delegate receives a failure after a minute.
   open func requestLocation() { requestFix() }
 
   /// Starts updates of location changes of 500 meters or more, at most one in five minutes.
@@ -313,9 +311,8 @@ open class CLLocationManager: NSObject {
     locations.stopSignificantChanges()
   }
 
-  /// Requests that updates wait until the device has moved some meters or some seconds have passed.
-  /// Each call leads to one call of the delegate's
-  /// `locationManager(_:didFinishDeferredUpdatesWithError:)`.
+  /// Defers updates until the device has moved some meters or some seconds have passed. Each call
+  /// leads to one call of the delegate's `locationManager(_:didFinishDeferredUpdatesWithError:)`.
   @available(*, deprecated, message: "Locations are not deferred any more")
   open func allowDeferredLocationUpdates(
     untilTraveled distance: CLLocationDistance, timeout: TimeInterval
@@ -350,17 +347,13 @@ open class CLLocationManager: NSObject {
   /// The change of the heading that causes an update, in degrees. The default is 1.
   open var headingFilter: CLLocationDegrees = 1 { didSet { changeHeadings() } }
 
-  /// The orientation of the device. The default is ``CLDeviceOrientation/portrait``. Setting it to
-  /// unknown, face up or face down has no effect.
+  /// The orientation of the device. Unknown, face up and face down have no effect.
   open var headingOrientation: CLDeviceOrientation {
     get { orientation }
     set {
-      switch newValue {
-      case .unknown, .faceUp, .faceDown: break
-      case .portrait, .portraitUpsideDown, .landscapeLeft, .landscapeRight:
-        orientation = newValue
-        changeHeadings()
-      }
+      guard HeadingOrientation(rawValue: newValue.rawValue)?.offset != nil else { return }
+      orientation = newValue
+      changeHeadings()
     }
   }
 

@@ -1,7 +1,6 @@
 /// A circle on the earth: the places within a geodesic radius of its center.
 package struct CircularRegion: Hashable, Sendable, Codable {
-  /// The largest radius, in meters, which covers the largest countries. A greater number is most
-  /// likely in another unit. The arithmetic itself has no limit.
+  /// The largest radius, in meters. A greater number is most likely in another unit.
   package static let maximumRadius = 2_000_000.0
 
   package let identifier: String
@@ -27,8 +26,8 @@ package struct CircularRegion: Hashable, Sendable, Codable {
       radius: values.decode(Double.self, forKey: .radius))
   }
 
-  /// The least radius that is monitored, in meters: 50. Smaller circles are enlarged to it because
-  /// receivers are not more accurate, above all indoors; Apple's systems do the same.
+  /// The least radius that is monitored, in meters, as on Apple's systems. Smaller circles are
+  /// enlarged.
   package static let leastMonitoredRadius = 50.0
 
   /// Returns the distance from a place to the monitored boundary, in meters; negative inside.

@@ -5,8 +5,7 @@ package struct Coordinate: Hashable, Sendable, BitwiseCopyable, Codable {
   /// Degrees east, at least −180 and less than 180.
   package let longitude: Double
 
-  /// Creates a place; `nil` if the latitude is beyond a pole or a number is not finite. A longitude
-  /// of any turn is valid.
+  /// Creates a place; `nil` if the latitude is beyond a pole or a number is not finite.
   package init?(latitude: Double, longitude: Double) {
     guard abs(latitude) <= 90, longitude.isFinite else { return nil }
     self.latitude = latitude

@@ -74,13 +74,13 @@ package struct DeferredUpdates: Sendable {
 
   package var isDeferring: Bool { request != nil }
 
-  /// Starts to hold fixes. A current request ends as canceled.
+  /// Starts to hold fixes, after the end of a current request, and returns both its end and an
+  /// error that ends this one at once.
   ///
   /// - Parameters:
-  ///   - distance: Meters in a straight line from the current place; the greatest number for none.
-  ///   - timeout: Seconds; the greatest number for no limit.
-  ///   - now: The time of the request; if `nil`, the timeout starts with the next fix or time.
-  /// - Returns: The end of the previous request, and an error that ends this one at once.
+  /// - distance: Meters in a straight line from the current place; the greatest number for none.
+  /// - timeout: Seconds; the greatest number for no limit.
+  /// - now: The time of the request; if `nil`, the timeout starts with the next fix or time.
   package mutating func allow(
     untilTraveled distance: Double, timeout: Double, at now: MonotonicTime?
   ) -> [Event] {

@@ -1,8 +1,5 @@
-/// The fixes of a standard location service that its client receives.
-///
-/// The first fix is always delivered. Without a distance, each fix is delivered. With one, a fix is
-/// delivered if it lies at least that far from the last delivered one, or if its accuracy radius is
-/// at most half of that one's (``better``).
+/// The fixes of a standard location service that its client receives: the first, and each at least
+/// the distance away from the last delivered one, or twice as accurate (``better``).
 package struct DistanceFilter: Hashable, Sendable, Codable {
   /// The least distance from the last delivered fix, in meters; `nil` or 0 deliver each fix.
   package var distance: Double?

@@ -31,8 +31,7 @@ struct Angle {
 
   init(radians: Double) { self.init(sin: .sin(radians), cos: .cos(radians)) }
 
-  /// Creates an angle of some degrees plus a correction, exact at each multiple of 90. An angle
-  /// within 2⁻⁵⁷ degrees of one is rounded, to avoid underflow.
+  /// Creates an angle of some degrees plus a correction, exact at each multiple of 90.
   init(degrees: Double, and more: Double = 0) {
     let turned = degrees.remainder(dividingBy: 360)
     let quarter = (turned / 90).rounded()
@@ -99,8 +98,7 @@ struct Integral {
     return 2 * sigma.sin * sigma.cos * sum
   }
 
-  /// Returns the series parameter ε for the sine of the greatest reduced latitude of the line (9,
-  /// 16).
+  /// Returns the series parameter ε for the sine of the line's greatest reduced latitude (9, 16).
   static func epsilon(sine: Double) -> Double {
     let k2 = Ellipsoid.ePrime2 * sine * sine
     return k2 / (2 * (1 + (1 + k2).squareRoot()) + k2)

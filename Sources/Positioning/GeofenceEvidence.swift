@@ -60,8 +60,7 @@ struct GeofenceEvidence: Sendable {
     (start, last, travel) = (look.time, look, look.way)
   }
 
-  /// The first state that the fixes since ``start`` allow: they last 8 s, two of them and the last
-  /// lie beyond the boundary by their accuracy, and their mean by 1.5 times the accuracy.
+  /// The first state that the fixes since ``start`` allow by the rules of ``GeofenceMonitor``.
   var firstState: GeofenceState? {
     guard (side == .inside ? beyond.inside : beyond.outside) >= 2,
       last.time.seconds(since: start) >= Self.firstLook,

@@ -7,29 +7,24 @@ internal import HeapModule
 /// the fixes (the radius that contains the place with 68 %):
 ///
 /// - clear: two fixes lie beyond it by three times their accuracy and by at least 180 m, which is
-///   six times the jitter of 30 m that any receiver may have indoors, whatever accuracy it states;
+///   six times the jitter of 30 m that any receiver may have, whatever accuracy it states;
 /// - travel: the fixes since the first one beyond it, at least three, move at 0.5 m/s or more. With
 ///   the way to the boundary, which counts e⁸ at most, they are e¹⁶ times as likely as the jitter
 ///   of a still receiver (``JitterTest``). The last one lies beyond by its accuracy, and the mean
 ///   of the last minute by 1.5 times the accuracy;
 /// - stay: the mean of the fixes since then, at least sixteen in at least 60 s, lies beyond by
-///   twice their accuracy, and by seven standard errors, from the spread of the fixes as if each
-///   error lasted a minute. In addition, either the fixes are e⁴⁰ times as likely as jitter, or the
-///   mean lies beyond by four standard errors of jitter that lasts five minutes;
+///   twice their accuracy, and by seven standard errors. In addition, either the fixes are e⁴⁰
+///   times as likely as jitter, or the mean lies beyond by four standard errors of jitter that
+///   lasts five minutes;
 /// - silence: the last fix lies beyond by twice its accuracy, and none came since for 300 s or
 ///   three intervals of fixes. This serves sources that report only movements.
 ///
-/// One fix with a successor never crosses a boundary alone. The first state is determined by the
-/// same rules, by silence after ten seconds, and by the fixes of eight seconds whose mean lies
-/// beyond by 1.5 times their accuracy. If a stay refutes it, it is corrected without a crossing.
+/// The first state is determined by the same rules, by silence after ten seconds, and by the fixes
+/// of eight seconds whose mean lies beyond by 1.5 times their accuracy, until a stay corrects it.
 ///
-/// A decided circle cannot change before the receiver has moved by its distance to the boundary, so
-/// circles lie in a heap by the reading of an ``Odometer`` at which this can happen. A fix costs
-/// one look at each circle whose reading is reached, with two heap operations, and at each open
-/// circle: not determined, or with fixes on the other side. The distance to an approached circle
-/// halves from look to look, so D meters cost about log₂(D / 180 m) looks.
-///
-/// Memory is bounded by ``maximumRegions`` (about 500 bytes each).
+/// A decided circle lies in a heap by the reading of an ``Odometer`` at which it can change. A fix
+/// costs one look at each circle whose reading is reached, and at each open circle: not determined,
+/// or with fixes on the other side.
 package struct GeofenceMonitor: Sendable {
   /// The most circles at once.
   package static let maximumRegions = 16384
@@ -58,7 +53,7 @@ package struct GeofenceMonitor: Sendable {
     var serial: UInt32
   }
 
-  /// A circle that needs no look before a reading of the odometer.
+  /// A circle that needs no look before a reading of the odometer; each fix looks at open ones.
   private struct Entry: Comparable, Sendable {
     var reading: Double
     var place: Int32
@@ -67,12 +62,6 @@ package struct GeofenceMonitor: Sendable {
     static func < (left: Entry, right: Entry) -> Bool {
       (left.reading, left.place, left.serial) < (right.reading, right.place, right.serial)
     }
-  }
-
-  /// A circle that each fix looks at.
-  private struct Open: Sendable {
-    var place: Int32
-    var serial: UInt32
   }
 
   private typealias Decision = (
@@ -86,7 +75,7 @@ package struct GeofenceMonitor: Sendable {
   private var odometer = Odometer()
   private var jitterTest = JitterTest()
   private var resting = Heap<Entry>()
-  private var open: [Open] = []
+  private var open: [Entry] = []
   /// The evidence of all fixes about the circles with provisional states.
   private var provisional: [Int32: GeofenceEvidence] = [:]
   private var now: MonotonicTime?
@@ -120,7 +109,7 @@ package struct GeofenceMonitor: Sendable {
       records.append(record)
     }
     places[region.identifier] = place
-    open.append(Open(place: place, serial: serials))
+    open.append(Entry(reading: 0, place: place, serial: serials))
   }
 
   @discardableResult
@@ -152,8 +141,7 @@ package struct GeofenceMonitor: Sendable {
 
   // MARK: Fixes and time
 
-  /// Advances to a moment, and returns the changes that the absence of fixes decided before it. A
-  /// moment before the latest one counts as the latest.
+  /// Advances to a moment, and returns the changes that the absence of fixes decided before it.
   package mutating func advance(to time: MonotonicTime) -> [GeofenceTransition] {
     now = max(now ?? time, time)
     guard let due = deadline, let now, due <= now else { return [] }
@@ -246,7 +234,7 @@ package struct GeofenceMonitor: Sendable {
   private mutating func wake() {
     while let entry = resting.min, entry.reading <= odometer.reading + 1 {
       resting.removeMin()
-      open.append(Open(place: entry.place, serial: entry.serial))
+      open.append(entry)
     }
   }
 
@@ -256,7 +244,7 @@ package struct GeofenceMonitor: Sendable {
     deadline = nil
     var kept = 0
     for index in open.indices {
-      let entry = open[index]
+      var entry = open[index]
       let place = Int(entry.place)
       guard records[place].serial == entry.serial else { continue }
       let decision = decide(&records[place])
@@ -266,9 +254,8 @@ package struct GeofenceMonitor: Sendable {
       let record = records[place]
       if let distance, record.isDetermined, record.evidence?.side ?? record.state == record.state {
         records[place].evidence = nil
-        resting.insert(
-          Entry(
-            reading: odometer.key(margin: abs(distance)), place: entry.place, serial: entry.serial))
+        entry.reading = odometer.key(margin: abs(distance))
+        resting.insert(entry)
         continue
       }
       if let evidence = record.evidence, evidence.sureSideOfLast != nil {
@@ -330,16 +317,15 @@ package struct GeofenceMonitor: Sendable {
 
   // MARK: The nearest boundary
 
-  /// Returns the distance in meters from the last fix to the nearest boundary that can be crossed;
-  /// `nil` before the first fix and without circles. It is 0 while a circle is open. It may be too
-  /// small if more than sixteen circles must be looked at.
+  /// Returns the distance in meters from the last fix to the nearest boundary; `nil` if unknown. It
+  /// is 0 while a circle is open, and may be too small.
   package mutating func nearestBoundary() -> Double? {
     guard let last, !places.isEmpty else { return nil }
     open.removeAll { records[Int($0.place)].serial != $0.serial }
     guard open.isEmpty else { return 0 }
     var looked: [Entry] = []
     var nearest = Double.infinity
-    while let entry = resting.min, looked.count < 16 {
+    while var entry = resting.min, looked.count < 16 {
       let record = records[Int(entry.place)]
       guard record.serial == entry.serial else {
         resting.removeMin()
@@ -350,10 +336,8 @@ package struct GeofenceMonitor: Sendable {
       looks += 1
       let distance = abs(record.region.distanceOutside(last.place))
       nearest = min(nearest, distance)
-      looked.append(
-        Entry(
-          reading: max(entry.reading, odometer.key(margin: distance)), place: entry.place,
-          serial: entry.serial))
+      entry.reading = max(entry.reading, odometer.key(margin: distance))
+      looked.append(entry)
     }
     if let next = resting.min { nearest = min(nearest, max(0, next.reading - odometer.reading)) }
     for entry in looked { resting.insert(entry) }

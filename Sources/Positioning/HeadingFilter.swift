@@ -49,8 +49,7 @@ package struct Heading: Hashable, Sendable, Codable {
   package var magneticHeading: Double
   /// Degrees clockwise from true north, in 0..<360; `nil` if the place is unknown.
   package var trueHeading: Double?
-  /// The standard deviation of the true heading, including the declination's, or else of the
-  /// magnetic heading, in degrees; `nil` if unknown.
+  /// The standard deviation of the true heading, or else of the magnetic one; `nil` if unknown.
   package var accuracy: Double?
   /// The magnetic field along the axes of the device, in microteslas.
   package var field: SIMD3<Double>?
@@ -71,8 +70,7 @@ package struct HeadingFilter: Hashable, Sendable {
     offset = orientation.offset ?? offset
   }
 
-  /// Receives a reading from the top of the device, with the declination at the current place, if
-  /// known, and returns the heading to deliver, if any.
+  /// Receives a reading from the top of the device, and returns the heading to deliver, if any.
   package mutating func receive(_ reading: CompassReading, north: NorthDifference?) -> Heading? {
     let magnetic = Self.turn(reading.magneticHeading + offset)
     let heading = Heading(

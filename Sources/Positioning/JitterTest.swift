@@ -5,11 +5,9 @@ internal import RealModule
 /// that it states; or it rests and jitters, whatever it states.
 ///
 /// Each explanation is a Kalman filter that predicts the next fix. The logarithm of the ratio of
-/// their likelihoods for the fixes since a time is the evidence that the receiver is where its
-/// fixes are: jitter reaches a ratio of A about once in A times at most (Ville's inequality).
-///
-/// The jitter is a Gauss-Markov process of ``jitter`` along each axis, or of the stated accuracy if
-/// greater. Eight of them cover its unknown duration, and the least evidence of the eight counts.
+/// their likelihoods is the evidence that the receiver is where its fixes are: jitter reaches a
+/// ratio of A about once in A times at most (Ville's inequality). The jitter is a Gauss-Markov
+/// process along each axis; the least evidence of eight durations counts.
 struct JitterTest: Sendable {
   /// The jitter that any receiver may have, whatever accuracy it states, in meters along each axis.
   static let jitter = 30.0
@@ -22,8 +20,7 @@ struct JitterTest: Sendable {
   /// The seconds for which a path survives fixes that jump off it, such as reflections at a house.
   private static let reflection = 20.0
   /// The conditions of a departure: these fixes and seconds on a new path, at this speed in m/s,
-  /// from rest (a path slower than `rest`) or with a velocity that differs by `change`. A
-  /// reflection of a moving receiver keeps its velocity; one of a resting receiver leads nowhere.
+  /// from rest (a path slower than `rest`) or with a velocity that differs by `change`.
   private static let start = (rest: 1.0, fixes: 3, seconds: 3.0, speed: 2.0, change: 3.0)
   /// The logarithms of the odds that a jump is a departure: at first, and at most.
   private static let (firstOdds, greatestOdds) = (-1.5, 3.0)
@@ -235,13 +232,8 @@ private struct Filter: Sendable {
 extension Coordinate {
   /// The place in meters from the earth's center. A short chord is as good as a geodesic.
   fileprivate var vector: SIMD3<Double> {
-    let (equator, f) = (6_378_137.0, 1 / 298.257_223_563)
-    let squared = f * (2 - f)
-    let (north, east) = (latitude * .pi / 180, longitude * .pi / 180)
-    let curvature = equator / (1 - squared * Double.sin(north) * Double.sin(north)).squareRoot()
-    return SIMD3(
-      curvature * Double.cos(north) * Double.cos(east),
-      curvature * Double.cos(north) * Double.sin(east),
-      curvature * (1 - squared) * Double.sin(north))
+    let vertical = SurfaceVector(self).vector
+    let curvature = Ellipsoid.a / (1 - Ellipsoid.e2 * vertical.z * vertical.z).squareRoot()
+    return curvature * vertical * SIMD3(1, 1, 1 - Ellipsoid.e2)
   }
 }

@@ -9,8 +9,7 @@ package enum AccuracyClass: Int, Hashable, Sendable, Codable, CaseIterable, Comp
   case kilometer
   case threeKilometers
 
-  /// Creates the class for an accuracy in meters; −1 is the best and −2 that for navigation, as in
-  /// Core Location.
+  /// Creates the class for an accuracy in meters; −1 is the best and −2 that for navigation.
   package init(desiredAccuracy meters: Double) {
     self =
       switch meters {
@@ -24,15 +23,10 @@ package enum AccuracyClass: Int, Hashable, Sendable, Codable, CaseIterable, Comp
   }
 
   /// The accuracy radius that suffices for one fix, in meters.
-  package var meters: Double {
-    switch self {
-    case .bestForNavigation, .best: 5
-    case .tenMeters: 10
-    case .hundredMeters: 100
-    case .kilometer: 1000
-    case .threeKilometers: 3000
-    }
-  }
+  package var meters: Double { [5, 5, 10, 100, 1000, 3000][rawValue] }
+
+  /// The interval of fixes, in seconds. Navigation takes each fix of a 10 Hz receiver.
+  fileprivate var interval: Double { [0.1, 1, 1, 10, 60, 180][rawValue] }
 
   package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
@@ -82,20 +76,17 @@ package struct LocationDemand: Hashable, Sendable, Codable {
   /// The longest interval of a request for a distance, in seconds.
   package static let longestInterval = 300.0
 
-  /// Creates the demand of one request.
-  ///
-  /// - A distance filter lengthens the interval to the time of ``topSpeed`` for it, up to 60 s.
-  /// - A boundary d meters away is checked again after d / ``topSpeed``, from 1 s to
-  ///   ``longestInterval``, because the receiver cannot arrive earlier unless it is faster. An
-  ///   accuracy of d / 2 suffices, from 10 m to 1,000 m.
+  /// Creates the demand of one request. A distance filter lengthens the interval to the time of
+  /// ``topSpeed`` for it, up to 60 s, and a boundary to that for its distance, whose half is an
+  /// accuracy that suffices.
   package init(_ request: LocationRequest) {
     self.init()
     switch request {
     case .standard(let accuracy, let filter, let least):
       let distance = filter.map { $0 > 0 ? $0 : 0 } ?? 0
-      let (meters, interval) = Self.standard(accuracy)
       fixes = Fixes(
-        accuracy: meters, interval: max(interval, min(distance / Self.topSpeed, 60), least),
+        accuracy: accuracy <= .best ? 0 : accuracy.meters,
+        interval: max(accuracy.interval, min(distance / Self.topSpeed, 60), least),
         distance: distance)
     case .paused: fixes = Fixes(accuracy: 100, interval: 60, distance: 0)
     case .significantChange: fixes = Fixes(accuracy: 100, interval: 60, distance: 100)
@@ -124,17 +115,5 @@ package struct LocationDemand: Hashable, Sendable, Codable {
       accuracy: min(own.accuracy, theirs.accuracy), interval: min(own.interval, theirs.interval),
       distance: min(own.distance, theirs.distance))
     fixes?.requests = max(own.requests, theirs.requests)
-  }
-
-  private static func standard(_ accuracy: AccuracyClass) -> (meters: Double, interval: Double) {
-    switch accuracy {
-    // Navigation takes each fix of a 10 Hz receiver.
-    case .bestForNavigation: (0, 0.1)
-    case .best: (0, 1)
-    case .tenMeters: (10, 1)
-    case .hundredMeters: (100, 10)
-    case .kilometer: (1000, 60)
-    case .threeKilometers: (3000, 180)
-    }
   }
 }

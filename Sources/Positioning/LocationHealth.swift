@@ -55,9 +55,10 @@ package struct LocationHealth: SourceHealth, Codable {
     package var isFault: Bool { self != .receiving && self != .searching }
   }
 
-  package var refusesLocations: Bool {
-    subject == .locations && (condition == .denied || condition == .notPermitted)
-  }
+  /// Whether the system or the user refuses the application what the source delivers.
+  package var isRefusal: Bool { condition == .denied || condition == .notPermitted }
+
+  package var refusesLocations: Bool { subject == .locations && isRefusal }
 
   package var availability: ScannerAvailability {
     switch condition {

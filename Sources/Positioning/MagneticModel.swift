@@ -3,11 +3,10 @@ internal import RealModule
 
 /// The magnetic field of the earth at a place and time, by the World Magnetic Model 2025.
 ///
-/// The model is that of NOAA's National Centers for Environmental Information and the British
-/// Geological Survey (Chulliat et al., "The US/UK World Magnetic Model for 2025–2030: Technical
-/// Report", 2025, <https://www.ncei.noaa.gov/products/world-magnetic-model>); its data are in the
-/// public domain. It is valid from 2025.0 to 2030.0 and at heights from −1 to 850 km, and covers
-/// the main field only, without the crust, buildings and magnetic storms.
+/// The model is that of NOAA and the British Geological Survey (Chulliat et al., "The US/UK World
+/// Magnetic Model for 2025–2030: Technical Report", 2025,
+/// <https://www.ncei.noaa.gov/products/world-magnetic-model>); its data are in the public domain.
+/// It covers the main field only, at heights from −1 to 850 km.
 package struct MagneticField: Hashable, Sendable, BitwiseCopyable {
   /// The components in nanoteslas.
   package let north: Double
@@ -16,31 +15,20 @@ package struct MagneticField: Hashable, Sendable, BitwiseCopyable {
   /// Whether the date is outside the years of the model.
   ///
   /// Dates before the model have the field of its start. The yearly changes continue for five years
-  /// after the model, and all later dates have the field of that end. A clock that is not set thus
-  /// causes no absurd result. Between 60° south and north, the declination of WMM2020 so continued
-  /// to the end of 2029 differs from that of WMM2025 by 0.32° (root mean square); held at the end
-  /// of 2024, by 0.53°.
+  /// after it. So continued, the declination of WMM2020 at the end of 2029 differs from that of
+  /// WMM2025 by 0.32° between 60° south and north (root mean square).
   package let isExpired: Bool
 
   /// The strength of the horizontal part, in nanoteslas.
   package var horizontal: Double { .hypot(north, east) }
 
-  /// The strength in nanoteslas.
-  package var total: Double { .hypot(horizontal, down) }
-
-  /// Degrees from true north to magnetic north, positive to the east, from −180 to 180. At a pole,
-  /// north is along the meridian of the place's longitude.
+  /// Degrees from true north to magnetic north, positive to the east, from −180 to 180.
   package var declination: Double { .atan2(y: east, x: north) * 180 / .pi }
 
-  /// Degrees by which the field points below the horizon, from −90 to 90.
-  package var inclination: Double { .atan2(y: down, x: horizontal) * 180 / .pi }
-
-  /// The standard deviation of ``declination`` in degrees, at most 180, by the published errors of
-  /// the model in its years: √(0.26² + (5417 nT / H)²).
+  /// The standard deviation of ``declination`` in degrees, at most 180, by the model's report.
   package var declinationAccuracy: Double { min(180, .hypot(0.26, 5417 / horizontal)) }
 
-  /// Whether the place is in the model's blackout zone near a magnetic pole, where the horizontal
-  /// part is weaker than 2000 nT and a compass is useless.
+  /// Whether the place is in the blackout zone near a magnetic pole, where a compass is useless.
   package var isInBlackoutZone: Bool { horizontal < 2000 }
 }
 
@@ -118,8 +106,7 @@ package enum MagneticModel {
       down: north * tilt.sin + down * tilt.cos, isExpired: !validity.contains(year))
   }
 
-  /// The coefficients of WMM2025.COF in tenths of a nanotesla: g, h and their yearly changes, by
-  /// degree n and order m = 0 … n.
+  /// The coefficients of WMM2025.COF in tenths of a nanotesla: g, h and their yearly changes.
   private static let tenths: [Int32] = [
     // n = 1
     -293518, 0, 120, 0, -14108, 45454, 97, -215,

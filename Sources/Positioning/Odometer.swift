@@ -1,11 +1,8 @@
-/// An upper bound of the distance that fixes have moved.
-///
-/// It adds geodesic steps between anchors. The anchor moves only to a fix more than ``step`` away,
-/// so jitter around a place adds nothing. By the triangle inequality, a circle with a margin, the
-/// least distance to a change, stays unchanged until the reading reaches its ``key(margin:)``.
+/// An upper bound of the distance that fixes have moved: the geodesic steps between anchors more
+/// than ``step`` apart, so jitter adds nothing. A circle with a margin, the least distance to a
+/// change, stays unchanged until the reading reaches its ``key(margin:)``.
 struct Odometer: Sendable {
-  /// The distance of anchors, in meters. With jitter of 30 m along each axis, 0.2 % of the fixes
-  /// lie so far from an anchor that jitters, too.
+  /// The distance of anchors, in meters, which 0.2 % of the fixes with a jitter of 30 m exceed.
   private static let step = 150.0
 
   private var anchor: Coordinate?

@@ -3,12 +3,8 @@ internal import Clocks
 /// The rule that pauses location updates while no movement is likely.
 ///
 /// Updates pause when the receiver has stayed within a radius for a time, which depend on the
-/// activity. Only the distance beyond a fix's accuracy radius counts, which excludes indoor jitter.
-/// A source without fixes causes no pause, because the receiver may be moving.
-///
-/// Paused updates use ``LocationRequest/paused``. They resume when two successive fixes lie beyond
-/// the radius and their accuracy, or when the client starts them again. (Apple's manager waits for
-/// its client, because a user can bring the app to the front, which is not possible here.)
+/// activity, beyond the accuracy of its fixes. They resume when two successive fixes lie beyond the
+/// radius and their accuracy, or when the client starts them again.
 package struct PauseRule: Hashable, Sendable, Codable {
   package enum Change: Hashable, Sendable {
     case paused

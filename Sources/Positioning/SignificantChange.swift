@@ -4,10 +4,7 @@ package import Clocks
 /// most one in five minutes.
 ///
 /// A change is a fix at least 500 m, and at least its own accuracy radius, from the last delivered
-/// one. The newest change within five minutes waits until they are over, and is dropped if the
-/// receiver returns. Times are those of fixes, so an old cached fix delays nothing.
-///
-/// The state is `Codable` and continues after a restart.
+/// one. The newest within five minutes waits until they are over, unless the receiver returns.
 package struct SignificantChange: Hashable, Sendable, Codable {
   /// The least change, in meters.
   package static let distance = 500.0

@@ -29,8 +29,7 @@ struct Spot: Hashable, Sendable, Codable {
   /// The accuracy in meters. Successive fixes have similar errors, so many are no better than one.
   var accuracy: Double { (count / weight).squareRoot() }
 
-  /// The accuracy radius in meters up to which fixes count alike. Otherwise the more accurate fixes
-  /// on the way to a building would outweigh those inside it.
+  /// The accuracy radius in meters up to which fixes count alike, on the way and inside a building.
   static let goodEnough = 30.0
 
   /// Returns the geometric median of spots by accuracy (Weiszfeld, Tohoku Math. J. 43, 1937).

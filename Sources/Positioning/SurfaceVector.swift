@@ -1,9 +1,7 @@
 internal import RealModule
 
-/// A place as the unit vector of its vertical, which has neither poles nor an antimeridian. Means
-/// and distances of nearby places are those of the vectors.
-///
-/// Distances are chords on a sphere of the earth's mean radius, within 0.6 % up to 1,000 km.
+/// A place as the unit vector of its vertical, which has neither poles nor an antimeridian.
+/// Distances are chords on a sphere, within 0.6 % up to 1,000 km.
 struct SurfaceVector: Hashable, Sendable, Codable {
   /// A vector of length 1 for a place; a sum of weighted places has another length.
   var vector: SIMD3<Double>
@@ -13,10 +11,9 @@ struct SurfaceVector: Hashable, Sendable, Codable {
   init(_ vector: SIMD3<Double>) { self.vector = vector }
 
   init(_ place: Coordinate) {
-    let (latitude, longitude) = (place.latitude * .pi / 180, place.longitude * .pi / 180)
-    vector = SIMD3(
-      Double.cos(latitude) * Double.cos(longitude), Double.cos(latitude) * Double.sin(longitude),
-      Double.sin(latitude))
+    let north = Angle(radians: place.latitude * .pi / 180)
+    let east = Angle(radians: place.longitude * .pi / 180)
+    vector = SIMD3(north.cos * east.cos, north.cos * east.sin, north.sin)
   }
 
   /// Returns the vector scaled to length 1, or the zero vector unchanged.

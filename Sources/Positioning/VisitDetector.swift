@@ -9,24 +9,17 @@ internal import RealModule
 /// - **Arrival.** The latest fixes are joined to spots of 15 s. A stay begins when at least four in
 ///   five of the spots of ``minimumStay`` lie around their weighted geometric median and do not
 ///   walk: most spots a minute apart differ by no more than their accuracy, and the first third is
-///   near the last one. This excludes strolls, creeping jams, outliers and a wait of four minutes.
-///   People who walk from shop to shop in a mall are at one place.
-/// - **Departure.** A fix is away when it lies beyond ``radius`` and its own accuracy. A
-///   stay ends when at least two fixes have been away for ``absence`` without one that
-///   is back, so outliers and drift do not end it.
+///   near the last one.
+/// - **Departure.** A stay ends when at least two fixes have been away for ``absence`` without one
+///   that is back: beyond ``radius`` and their own accuracy.
 /// - **Times.** The arrival is when the receiver could have come from the last spot on the way, at
 ///   1.4 m/s for 500 m and 10 m/s beyond, but not after its first fix near the center. The
-///   departure is when it must have left for the first fix that is away, but not before the last
-///   fix near the center.
-/// - **Gaps.** A gap that begins and ends at one place belongs to the stay. If it ends elsewhere,
-///   the times above give the latest possible departure.
-/// - **Bad fixes.** A fix with an accuracy worse than ``coarsest`` counts only as away, if it lies
-///   beyond the radius and three times its accuracy.
+///   departure is when it must have left for the first fix that is away.
+/// - **Gaps.** A gap that begins and ends at one place belongs to the stay.
+/// - **Bad fixes.** A fix with an accuracy worse than ``coarsest`` counts only as away.
 ///
-/// A stay that had begun at the first fix has no arrival, and is not reported until it ends.
-///
-/// The state has at most ``capacity`` spots of 64 bytes. It is `Codable`, and a stay continues
-/// after a restart; after a restart of the computer, ``move(by:)`` adapts its times.
+/// A stay that had begun at the first fix has no arrival, and is not reported until it ends. A stay
+/// continues after a restart; ``move(by:)`` adapts its times to another clock.
 package struct VisitDetector: Hashable, Sendable, Codable {
   package enum Change: Hashable, Sendable {
     /// A stay was established; the arrival is in the past.

@@ -83,8 +83,7 @@ extension CLLocationManager {
     }
   }
 
-  /// Determines a circle's state, even if it is not monitored, and delivers it. A region that is
-  /// not a circle, or whose circle is not valid, is unknown.
+  /// Determines a circle's state, even if it is not monitored, and delivers it.
   func findState(ofCircle region: CLRegion) {
     guard let circle = try? MonitoredCircle(region) else {
       return callDelegate(after: services.locations) { $0.deliver(.unknown, for: region) }
@@ -204,8 +203,7 @@ extension CLLocationManager {
     }
   }
 
-  /// Reports one failure of all uses of fixes, which ends a request for one fix, and the failure of
-  /// each circle.
+  /// Reports one failure of all uses of fixes, and the failure of each circle.
   private func failAll(isRefusal: Bool, _ sentence: String?) {
     func error(_ code: CLError.Code) -> CLError {
       sentence.map { CLError(code, $0) } ?? CLError(code)
@@ -221,14 +219,8 @@ extension CLLocationManager {
   }
 }
 
-extension LocationHealth {
-  /// Whether the system or the user refuses the application its location.
-  var isRefusal: Bool { condition == .denied || condition == .notPermitted }
-}
-
 extension Heading {
-  /// Whether the compass is inaccurate, by its own accuracy or by a field outside of 20 to 70
-  /// microteslas; the earth's has 22 to 67.
+  /// Whether the compass or its field is inaccurate; the earth's field has 22 to 67 microteslas.
   fileprivate var needsCalibration: Bool {
     if let accuracy, accuracy > CLHeading.unknownAccuracy { return true }
     guard let field else { return false }
