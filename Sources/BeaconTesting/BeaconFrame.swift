@@ -29,8 +29,8 @@ public struct BeaconFrame: Sendable, Hashable {
   }
 
   /// Returns the HCI event for the frame, from the event's code on: an LE Advertising Report of one
-  /// ADV_NONCONN_IND from a random address (Bluetooth Core 5.4, Vol 4, Part E, 7.7.65.2). The
-  /// signal strength is in dBm; `nil` becomes 127, "not available".
+  /// ADV_NONCONN_IND from a random address (Bluetooth Core 5.4, Vol 4, Part E, 7.7.65.2). Without a
+  /// signal strength in dBm, it has 127, "not available".
   public func event(rssi: Int8?) -> [UInt8] {
     let data = advertisingData
     let head = [0x02, 0x01, 0x03, 0x01] + address.littleEndianBytes + [UInt8(data.count)]

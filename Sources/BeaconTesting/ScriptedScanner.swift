@@ -65,14 +65,14 @@ public final class ScriptedScanner: Scanner {
     set { state.withLock { $0.availability = newValue } }
   }
 
-  /// Adds a frame that is received once, in seconds from the start, or at once if that is past. The
-  /// signal strength is in dBm; `nil` if it is not measured.
+  /// Adds a frame that is received once, in seconds from the start, or at once if that is past,
+  /// with a signal strength in dBm, or without one.
   public func add(_ frame: BeaconFrame, rssi: Int8?, at seconds: Double, adapter: UInt16 = 0) {
     insert([frame.sighting(at: moment(seconds), rssi: rssi, adapter: adapter)])
   }
 
-  /// Adds a frame that is received at intervals: from `from` up to, but not including, `to`. These
-  /// are in seconds from the start. The signal strength is in dBm; `nil` if it is not measured.
+  /// Adds a frame that is received at intervals: from `from` up to, but not including, `to`, in
+  /// seconds from the start, with a signal strength in dBm, or without one.
   public func add(
     _ frame: BeaconFrame, rssi: Int8?, every interval: Double, from: Double, to: Double,
     adapter: UInt16 = 0
@@ -83,9 +83,9 @@ public final class ScriptedScanner: Scanner {
   }
 
   /// Adds a change of the receiver state, which does not affect the script's sightings. The state
-  /// begins at `seconds` from the start and is noticed then or at `noticed`. The sentence is the
-  /// condition's name by default. Without an adapter, all adapters change. Reception counts as lost
-  /// if the condition is a fault, unless `isReceptionLost` overrides this.
+  /// begins at `seconds` from the start and is noticed then or at `noticed`. Without an adapter,
+  /// all change. Reception counts as lost if the condition is a fault, unless `isReceptionLost` is
+  /// given.
   public func report(
     _ condition: ScannerHealth.Condition, _ sentence: String? = nil, at seconds: Double,
     noticed: Double? = nil, adapter: UInt16? = 0, isReceptionLost: Bool? = nil

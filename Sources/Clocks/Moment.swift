@@ -1,7 +1,5 @@
-/// A moment in nanoseconds on the line of one clock, within about 292 years of the line's origin.
-///
-/// Its two kinds are ``MonotonicTime`` and ``WallClockTime``; a ``WallClockOffset`` converts
-/// between them. Arithmetic saturates, so no recorded number traps.
+/// A moment in nanoseconds on the line of one clock, within about 292 years of the line's origin: a
+/// ``MonotonicTime`` or a ``WallClockTime``. Arithmetic saturates, so no recorded number traps.
 @frozen
 public struct Moment<Clock>: Hashable, Sendable, BitwiseCopyable {
   /// The nanoseconds since the line's origin; negative before it.
@@ -57,8 +55,8 @@ extension Moment: Codable {
   }
 }
 
-/// The time line on which all logic runs; it never goes back. Live it is the monotonic clock; in a
-/// replay it is the recorded time, which stops where the recording's clock was set back.
+/// The time line on which all logic runs; it never goes back: the monotonic clock, or recorded
+/// time.
 @frozen
 public enum MonotonicLine {}
 

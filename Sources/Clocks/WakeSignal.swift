@@ -1,8 +1,6 @@
 import Glibc
 
 /// A signal from other threads or signal handlers to a waiting thread, which may also poll sockets.
-///
-/// Waits use the monotonic clock; those of a dispatch semaphore grow if the wall clock is set back.
 package struct WakeSignal: ~Copyable, Sendable {
   /// The descriptor to poll for reading; -1 if none can be opened: then no signal ends a wait.
   package let descriptor: Int32

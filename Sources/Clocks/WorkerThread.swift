@@ -43,8 +43,7 @@ package final class WorkerThread: Sendable {
     wake.send()
   }
 
-  /// Waits at most the given seconds until the thread has ended. Only one caller may wait at a
-  /// time.
+  /// Waits at most the given seconds until the thread has ended. Only one caller may wait.
   package func waitForEnd(seconds: Double) {
     let deadline = MonotonicTime.now.advanced(bySeconds: seconds)
     while state.withLock({ $0.isStarted && !$0.hasEnded }) {

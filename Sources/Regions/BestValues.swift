@@ -17,7 +17,7 @@ struct BestValues: Sendable, BitwiseCopyable {
 
   var rule: RegionTransition.Rule { Self.rules[Int(reached)] }
 
-  /// Receives a sighting after which the beacon is still outside, and the rule that it did not meet.
+  /// Receives a sighting after which the beacon is still outside, and the rule that it missed.
   @inline(__always)
   mutating func receive(
     _ rssi: Int8?, missing rule: RegionTransition.Rule, evidence: Float, count: Int, dwell: Float

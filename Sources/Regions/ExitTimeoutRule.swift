@@ -12,10 +12,8 @@ public enum ExitTimeoutRule: Sendable, Hashable, Codable {
 
   /// The shortest adaptive timeout, in seconds.
   package static let floor = 2.0
-  /// The default of the longest adaptive timeout, in seconds.
-  ///
-  /// It exceeds the need of the worst common beacon: one sent every 10 s with one packet in ten
-  /// received needs 690 s for one false exit a day, and with 120 s has more than 200.
+  /// The default of the longest adaptive timeout, in seconds, which suffices for beacons sent every
+  /// 10 s with one packet in ten received.
   public static let defaultCeiling = 900.0
 
   /// The number of gaps that suffice for a timeout that is shorter than the one at the start.

@@ -1,7 +1,5 @@
-/// The frequency of gaps by length: four bins for each octave from 16 ms to 17 min.
-///
-/// The bins start at 1, 1¼, 1½ and 1¾ of each power of two. The top bits of a floating-point gap
-/// are therefore its bin, without a logarithm for each packet.
+/// The frequency of gaps by length: four bins for each octave from 16 ms to 17 min, which are the
+/// top bits of a floating-point gap.
 struct GapHistogram: Sendable, BitwiseCopyable {
   /// The weights of the bins; forgetting makes them fractions.
   private var weights = InlineArray<64, Float>(repeating: 0)

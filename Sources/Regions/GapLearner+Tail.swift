@@ -18,8 +18,8 @@ extension GapLearner {
       /// Their number per day.
       package var perDay: Float = 0
 
-      /// Returns the gap in seconds that is exceeded a number of times a day, or the
-      /// threshold if that is longer.
+      /// Returns the gap in seconds that is exceeded a number of times a day, at least
+      /// ``threshold``.
       package func gap(perDay wanted: Float) -> Float {
         guard perDay > wanted, wanted > 0 else { return threshold }
         return threshold + scale * Float.log(perDay / wanted)

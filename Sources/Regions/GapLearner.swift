@@ -1,9 +1,7 @@
 internal import RealModule
 
-/// Learns the gaps of a present beacon, and hence the silence after which it counts as gone.
-///
-/// It keeps a histogram of gaps, forgets over 12 h, and derives the ``GapLearner/Tail``. The value
-/// is trivially copyable, has about 300 bytes, and takes a few nanoseconds for each packet.
+/// Learns the gaps of a present beacon, and hence the silence after which it counts as gone. It
+/// keeps a histogram of gaps, forgets over 12 h, and derives the ``GapLearner/Tail``.
 package struct GapLearner: Sendable, BitwiseCopyable {
   private var histogram = GapHistogram()
   /// The beacon's own interval, in seconds: the gap between packets without loss.
@@ -25,8 +23,7 @@ package struct GapLearner: Sendable, BitwiseCopyable {
   /// The share of time in which the scanner receives.
   private let share: Float
 
-  /// Creates a learner for a scanner that receives for a share of time, from 0 to 1. The smaller it
-  /// is, the longer the gaps that are assumed before many are known.
+  /// Creates a learner for a scanner that receives for a share of time, from 0 to 1.
   package init(share: Float = 1) { self.share = share }
 
   /// The seconds of reception over which gaps are forgotten: 12 h.
@@ -39,7 +36,7 @@ package struct GapLearner: Sendable, BitwiseCopyable {
   static let firstAbsence: Float = 120
 
   /// Learns the seconds between two packets of the beacon, and returns whether ``tail`` was derived
-  /// again. Less than 16 ms is one packet received twice: by two adapters, or on two channels.
+  /// again. Less than 16 ms is one packet received twice.
   @discardableResult
   package mutating func learn(gap: Float) -> Bool {
     guard gap >= GapHistogram.shortest, gap <= absence else { return false }

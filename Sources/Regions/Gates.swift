@@ -2,12 +2,10 @@
 ///
 /// The evidence is a cumulative sum (E. S. Page, *Biometrika* 41, 1954): the signal's excess over
 /// ``enter`` adds up over time, and its deficit is subtracted; at ``excess`` the gate opens. It
-/// closes in the same way below ``exit``. A jump is thus found within one or two seconds, and noise
-/// around the boundary cancels out. A beacon that is received rarely needs more evidence, to keep
-/// its rate of false changes independent of its packet rate.
+/// closes in the same way below ``exit``. A jump is found within one or two seconds.
 ///
-/// If ``enter`` and ``exit`` are equal, they are a boundary whose hysteresis follows the noise of
-/// each beacon: 0.3 of its standard deviation on either side, from 1 to 3 dB.
+/// If ``enter`` and ``exit`` are equal, they are a boundary whose hysteresis is 0.3 of the standard
+/// deviation of each beacon's noise on either side, from 1 to 3 dB.
 public struct SignalGate: Sendable, Hashable, Codable {
   /// The signal that must be exceeded to enter, in dBm.
   public let enter: Double
@@ -30,8 +28,7 @@ public struct SignalGate: Sendable, Hashable, Codable {
   }
 }
 
-/// The distance within which a beacon must be: a ``SignalGate`` at two signal strengths, from the
-/// calibration and the advertised power.
+/// The distance within which a beacon must be: a ``SignalGate`` at two calibrated signal strengths.
 public struct DistanceGate: Sendable, Hashable, Codable {
   /// The distance below which a beacon enters, in meters.
   public let enter: Double
@@ -99,8 +96,8 @@ struct GateState: Sendable {
   /// The most dB that a packet counts for: a single one does not decide.
   private static let largest: Float = 6
 
-  /// Receives the latest signal strength, after the statistics have. Equal levels are a boundary.
-  /// As the strength is a whole number, one equal to a level counts as half a dB beyond it.
+  /// Receives the latest signal strength, after the statistics have. As it is a whole number, one
+  /// equal to a level counts as half a dB beyond it.
   mutating func receive(
     rssi: Float, _ statistics: SignalStatistics, levels: (enter: Float, exit: Float),
     excess: Double

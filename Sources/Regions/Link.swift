@@ -19,8 +19,8 @@ struct Link: Sendable {
   /// The best values since the beacon was last inside.
   private(set) var best = BestValues()
 
-  /// Receives a sighting of the beacon, after the statistics have, and returns the rule by which
-  /// the beacon entered or left the region, if it did.
+  /// Receives a sighting, and returns the rule by which the beacon entered or left the region, if
+  /// it did.
   mutating func receive(
     rssi: Int8?, _ statistics: SignalStatistics, at now: Int64, _ rules: RegionRules
   ) -> RegionTransition.Rule? {

@@ -1,9 +1,7 @@
 package import Advertising
 
-/// How near a region's beacons came to entering it: the one that came nearest, and the first rule
-/// that it did not meet.
-///
-/// The values are those since the beacon was last inside. A beacon that was evicted begins anew.
+/// How near the nearest of a region's beacons came to entering it since it was last inside, and the
+/// first rule that it did not meet.
 package struct RegionApproach: Sendable, Hashable, Codable {
   /// The values that the rules for entering compare.
   package struct Values: Sendable, Hashable, Codable {

@@ -15,7 +15,7 @@ struct RegionIndex: Sendable {
     /// The number of received beacons that are inside.
     var holders = 0
     /// If the rules report each beacon, the assumed beacons that were not received yet, with the
-    /// end of their timeouts in reception time; before the wait started, with the timeouts.
+    /// end of their timeouts in reception time; before the wait, with the timeouts.
     var expected: [BeaconIdentity: Int64] = [:]
     /// Whether it was unknown, when the region was added, which beacons are inside.
     var areBeaconsUnknown = false

@@ -2,9 +2,7 @@ internal import Scanning
 
 extension RegionMonitor {
   /// Returns how near the beacons of a region came to entering it; `nil` if none was received
-  /// outside, or if the region as a whole is inside.
-  ///
-  /// It checks every beacon, and is therefore for display, not for each sighting.
+  /// outside, or if the region as a whole is inside. For display: it checks every beacon.
   package func approach(to identifier: String) -> RegionApproach? {
     index[identifier].flatMap(approach)
   }

@@ -67,8 +67,7 @@ extension RegionMonitor {
   }
 
   /// Evicts the eighth of beacons received longest ago, those in no region first, and returns
-  /// whether there were any. The only beacon in a region stays, and each one in a region that
-  /// reports each: beacons in no region cannot displace them.
+  /// whether there were any. The only beacon in a region stays, as do all where each is reported.
   private mutating func makeRoom(sparing spared: Int?) -> Bool {
     let byAge = places.places.filter { Int($0) != spared }.map { place in
       let holds = beacons[Int(place)].shortest != .max

@@ -22,8 +22,8 @@ struct Deadline: Comparable, Sendable {
 }
 
 extension RegionMonitor {
-  /// Runs all deadlines before a moment, in order. A silence must exceed a timeout, so a sighting
-  /// at the exact moment of a deadline is in time.
+  /// Runs all deadlines before a moment, in order. A sighting at the moment of a deadline is in
+  /// time.
   mutating func run(to now: Int64, _ transitions: inout [RegionTransition]) {
     if !waiting.isEmpty {
       for identifier in waiting { start(identifier, at: now) }
@@ -121,10 +121,8 @@ extension RegionMonitor {
     return rule.seconds(beacon.learner, start: max(start, known))
   }
 
-  /// Returns the permitted silence of a beacon at the current duty in a region, in seconds.
-  ///
-  /// A fixed timeout counts from the last sighting. A learned one counts the silence at its own
-  /// duty, which adds up over changes: repeated ranging does not keep an absent beacon inside.
+  /// Returns the permitted silence of a beacon in a region, in seconds. A learned timeout counts
+  /// only the silence at its own duty, which adds up over changes.
   func timeLeft(of beacon: TrackedBeacon, in region: MonitoredRegion) -> Double {
     let timeout = exitTimeout(of: beacon, in: region)
     guard case .fixed = region.rules.exitTimeout else { return timeout }

@@ -4,8 +4,7 @@ extension RegionMonitor {
   /// The share of time in which a scanner receives at reduced duty: 60 of 240 ms.
   static let slowShare: Float = 0.25
 
-  /// Adapts to another receiver: forgets learned gaps, and keeps the states. Each beacon has the
-  /// confirmation timeout until its gaps are known again.
+  /// Adapts to another receiver: forgets learned gaps, and keeps the states.
   package mutating func receiverChanged() {
     for place in places.places.map(Int.init) {
       beacons[place].learner = GapLearner(share: isFullDuty ? 1 : Self.slowShare)
@@ -17,9 +16,8 @@ extension RegionMonitor {
 
   /// Adapts to a scanner that receives all the time, as assumed at first, or less to save power.
   ///
-  /// A beacon's gaps are longer at reduced duty. Each duty's gaps are learned separately, and the
-  /// gap of the change teaches nothing. The silence at each duty adds up until the next sighting.
-  /// The rest of an initial timeout is four times as long at reduced duty.
+  /// Each duty's gaps are learned separately, and the silence at each adds up until the next
+  /// sighting. The rest of an initial timeout is four times as long at reduced duty.
   package mutating func dutyChanged(isFull: Bool) {
     guard isFull != isFullDuty else { return }
     isFullDuty = isFull

@@ -69,8 +69,8 @@ extension RegionMonitor {
       &transitions)
   }
 
-  /// Returns the moment until which a beacon may prove to be inside: one known from before with
-  /// time left, or one whose count, dwell or gates are undecided.
+  /// Returns the moment until which a beacon may prove to be inside: a known one with time left, or
+  /// one whose count, dwell or gates are undecided.
   private func undecidedUntil(_ record: RegionIndex.Record, at time: Int64) -> Int64 {
     let region = record.region
     var until = time

@@ -8,16 +8,14 @@ extension RegionMonitor {
   /// wrong, the crossing is reported, too.
   ///
   /// - Parameters:
-  ///   - region: The region.
-  ///   - state: The assumed state, such as that before a restart; `nil` for unknown.
-  ///   - timeout: The wait for a first beacon until the region is outside, in seconds, such as the
-  ///     last exit timeout before a restart. If `nil` or not from 0 to a week, it is
-  ///     ``Configuration/initialTimeout`` for an unknown state, or a shorter fixed exit timeout;
-  ///     for an assumed state, the fixed exit timeout, or else
-  ///     ``Configuration/confirmationTimeout``.
-  ///   - beacons: The beacons that are assumed to be inside, each with its own timeout, if the
-  ///     rules report each beacon and the state is ``RegionState/inside``. Without any, a beacon
-  ///     received during the timeout does not enter but is determined to be inside.
+  /// - region: The region.
+  /// - state: The assumed state, such as that before a restart; `nil` for unknown.
+  /// - timeout: The wait for a first beacon until the region is outside, in seconds. If `nil` or
+  ///   not from 0 to a week, it is the fixed exit timeout, or else ``Configuration/initialTimeout``
+  ///   for an unknown state and ``Configuration/confirmationTimeout`` for an assumed one.
+  /// - beacons: The beacons that are assumed to be inside, each with its own timeout, if the rules
+  ///   report each beacon. Without any, a beacon received during the timeout does not enter but is
+  ///   determined to be inside.
   /// - Throws: ``RegionError/tooMany(limit:)``.
   public mutating func add(
     _ region: MonitoredRegion, assuming state: RegionState? = nil, timeout: Double? = nil,
@@ -63,9 +61,8 @@ extension RegionMonitor {
 
   package func region(_ identifier: String) -> MonitoredRegion? { index[identifier]?.region }
 
-  /// Returns the status of a region; `nil` if it is not monitored.
-  ///
-  /// It checks every beacon, and is therefore for display, not for each sighting.
+  /// Returns the status of a region; `nil` if it is not monitored. For display: it checks every
+  /// beacon.
   public func status(of identifier: String) -> RegionStatus? {
     guard let record = index[identifier] else { return nil }
     let last = lastBeacon(of: record)
@@ -77,8 +74,8 @@ extension RegionMonitor {
         ?? RegionTransition.Reason(.request))
   }
 
-  /// Returns the beacon that will leave a region last, with its exit in reception time and its exit
-  /// timeout in seconds.
+  /// Returns the beacon that will leave a region last, with its exit and its exit timeout in
+  /// seconds.
   private func lastBeacon(of record: RegionIndex.Record)
     -> (due: Int64, beacon: TrackedBeacon, timeout: Double)?
   {

@@ -9,9 +9,8 @@ public import Scanning
 /// moment at which the exit timeout passed, and exits come in order.
 ///
 /// A sighting costs one look-up of its beacon, and a look at each region with gates or that the
-/// beacon has not entered. Deadlines lie in a heap and move when they come up. Memory is bounded by
-/// ``Configuration/maximumRegions``, ``Configuration/maximumBeacons`` (about 500 bytes each) and
-/// ``Configuration/maximumLinks`` (about 80 bytes each).
+/// beacon has not entered. Memory is bounded by ``Configuration/maximumRegions``,
+/// ``Configuration/maximumBeacons`` and ``Configuration/maximumLinks``.
 public struct RegionMonitor: Sendable {
   /// The settings of a monitor.
   public struct Configuration: Sendable {
@@ -19,8 +18,8 @@ public struct RegionMonitor: Sendable {
     public var calibration = Calibration()
     /// The calibrations of single beacons. The first that matches takes precedence.
     public var beaconCalibrations: [(beacons: BeaconConstraint, calibration: Calibration)] = []
-    /// The wait for a first beacon after which a region of unknown state is outside, in seconds of
-    /// reception at full duty. The default of 3 s suffices for a beacon sent once a second.
+    /// The wait for a first beacon after which a region of unknown state is outside, in seconds at
+    /// full duty. The default suffices for a beacon sent once a second.
     public var initialTimeout = 3.0
     /// The wait for the confirmation of an assumed state, and the exit timeout of a beacon after
     /// its first packet, in seconds. A fixed exit timeout replaces it.
@@ -40,8 +39,7 @@ public struct RegionMonitor: Sendable {
       calibration.of(beacon, among: beaconCalibrations)
     }
 
-    /// The settings in their ranges: times from 0 to a week, or the default for NaN, and bounds
-    /// from 1 to 2³¹ - 1.
+    /// The settings in their ranges.
     var bounded: Configuration {
       func seconds(_ seconds: Double, default usual: Double) -> Double {
         seconds.isNaN ? usual : min(max(seconds, 0), RegionRules.longest)
@@ -73,10 +71,7 @@ public struct RegionMonitor: Sendable {
   /// The regions that were added before the first moment.
   var waiting: [String] = []
 
-  /// Creates a monitor without regions.
-  ///
-  /// - Parameter configuration: The settings. Times are clamped to 0...604,800 s (a week), and NaN
-  ///   becomes the default. Bounds below 1 become 1.
+  /// Creates a monitor without regions. Settings are limited to valid ranges.
   public init(_ configuration: Configuration = Configuration()) {
     self.configuration = configuration.bounded
   }
@@ -85,8 +80,8 @@ public struct RegionMonitor: Sendable {
   package var regionCount: Int { index.identifiers.count }
   package var beaconCount: Int { places.count }
 
-  /// Advances to a moment, and returns the changes that the absence of sightings caused before it,
-  /// in order. A moment before the latest one counts as the latest.
+  /// Advances to a moment, or the latest one if that is later, and returns the changes that the
+  /// absence of sightings caused before it, in order.
   public mutating func advance(to time: MonotonicTime) -> [RegionTransition] {
     var transitions: [RegionTransition] = []
     run(to: clock.advance(to: time), &transitions)
@@ -114,11 +109,9 @@ public struct RegionMonitor: Sendable {
     if let previous { identities.receive(sighting, after: previous) }
   }
 
-  /// Stops all timeouts until ``receptionRestored(at:)``, because nothing can be received.
-  ///
-  /// - Parameter time: The moment at which reception was lost. It may be past; earlier decisions
-  ///   stay, and it is no earlier than the last sighting.
-  /// - Returns: The changes that the absence of sightings caused before it.
+  /// Stops all timeouts until ``receptionRestored(at:)``, from a moment that may be past, but no
+  /// earlier than the last sighting. Returns the changes that the absence of sightings caused
+  /// before it.
   public mutating func receptionLost(from time: MonotonicTime) -> [RegionTransition] {
     guard !isReceptionLost else { return advance(to: time) }
     let isPast = clock.latest.map { time.nanoseconds <= $0 } ?? false
@@ -134,8 +127,7 @@ public struct RegionMonitor: Sendable {
 
   package var isReceptionLost: Bool { clock.lostSince != nil }
 
-  /// Returns the moment at which ``advance(to:)`` next reports without a sighting; `nil` if nothing
-  /// is due or while reception is lost.
+  /// Returns the moment of the next report of ``advance(to:)`` without a sighting, if any is due.
   public mutating func nextDeadline() -> MonotonicTime? {
     guard !isReceptionLost, clock.latest != nil else { return nil }
     while let entry = deadlines.min {

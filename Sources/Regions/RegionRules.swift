@@ -2,7 +2,7 @@
 ///
 /// Without gates, count and dwell, a beacon enters with its first sighting and leaves by the exit
 /// timeout. Each beacon must meet all rules by itself. The region is entered with the first beacon,
-/// and left with the last; with ``reportsEachBeacon``, each one is reported.
+/// and left with the last.
 public struct RegionRules: Sendable, Hashable, Codable {
   /// The silence after which a beacon counts as gone.
   public private(set) var exitTimeout = ExitTimeoutRule.adaptive()
@@ -12,13 +12,11 @@ public struct RegionRules: Sendable, Hashable, Codable {
   public private(set) var distance: DistanceGate?
   /// The number of a beacon's last sightings that must lie inside the gates to enter.
   public private(set) var count = EnterCount.first
-  /// The time in seconds for which a beacon must be inside the gates to enter.
-  ///
-  /// It ends with the first sighting after it, so a beacon received once does not enter.
+  /// The time in seconds for which a beacon must be inside the gates to enter, with a later
+  /// sighting.
   public private(set) var dwell = 0.0
-  /// Whether every beacon that enters or leaves is reported, not only the first and the last.
-  ///
-  /// Each beacon then has a state. At most 512 are inside at once; others enter when one has left.
+  /// Whether every beacon that enters or leaves is reported, not only the first and the last. At
+  /// most 512 are inside at once; others enter when one has left.
   public private(set) var reportsEachBeacon = false
 
   /// The default: an adaptive exit timeout with one false exit a day.

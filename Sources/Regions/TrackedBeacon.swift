@@ -49,10 +49,8 @@ struct TrackedBeacon: Sendable {
   private static let maximumOtherSenders = 16
 
   /// Changes to the sender of a sighting. A gap is the silence of one sender: several beacons of
-  /// one identity seem to send more often than each does.
-  ///
-  /// A beacon may change its private address with each packet. After as many new senders in a row
-  /// as are kept, the gaps between them count.
+  /// one identity seem to send more often than each does. A private address may change with each
+  /// packet: after as many new senders in a row as are kept, the gaps between them count.
   mutating func changeSender(to sighting: Sighting) {
     defer { sender = (sighting.address, sighting.addressType) }
     guard let sender else { return }

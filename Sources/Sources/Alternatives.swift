@@ -3,14 +3,9 @@ import Synchronization
 
 /// A choice among several sources of one kind, and reception from the chosen one.
 ///
-/// The owner decides which source comes first and which one replaces another. A source is left if
-/// it reports a fault for ``Rules/patience``, or delivers no input for too long, and another one
-/// can be used. While a source other than the best is in use, ``Rules/retry`` sets how often better
-/// ones are checked: a source that was left and has delivered nothing since is used again only
-/// after that time, which doubles each time, up to an hour.
-///
-/// A source that is left rests, so a chosen source reports its state anew, and the client always
-/// knows the state of the source in use.
+/// A source is left if it reports a fault for ``Rules/patience``, or delivers no input for too
+/// long, and another one can be used. It is used again only after ``Rules/retry``, which doubles up
+/// to an hour. It rests meanwhile, so a chosen source reports its state anew.
 package final class Alternatives<Input: Sendable, Demand: Sendable, Health: SourceHealth>: Sendable
 {
   package typealias Member = any Source<Input, Demand, Health>
@@ -89,9 +84,8 @@ package final class Alternatives<Input: Sendable, Demand: Sendable, Health: Sour
   }
 
   /// Creates a choice. `begin` returns the source to use, given the reasons of those that were
-  /// left; it need not check the source in use. `canReplace` returns whether another source can
-  /// replace one. `leaving` returns the reason for leaving a source: its faulty state, or, for
-  /// `nil`, a lack of inputs.
+  /// left. `canReplace` returns whether another source can replace one. `leaving` returns the
+  /// reason for leaving a source: its faulty state, or, for `nil`, a lack of inputs.
   package init(
     _ sources: [Member], _ rules: Rules, clock: @escaping @Sendable () -> MonotonicTime,
     begin: @escaping @Sendable (_ left: [Int: String], _ current: Int?) -> Choice,

@@ -17,8 +17,7 @@ package protocol SourceSession<Input, Demand, Health>: ~Copyable {
   /// The availability according to the session's state; `nil` before any is known, and at rest.
   var availability: ScannerAvailability? { get }
 
-  /// Waits until something is received, the signal is sent or the deadline has passed. The received
-  /// inputs replace the array's contents.
+  /// Waits until something is received, the signal is sent or the deadline has passed.
   mutating func receive(
     for demand: Demand, until deadline: MonotonicTime?, wakeSignal: borrowing WakeSignal,
     into inputs: inout [Input]
@@ -37,8 +36,8 @@ extension SourceSession where Self: ~Copyable, Counts == Void {
   package var counts: Void { () }
 }
 
-/// A source that receives live: this machine's adapters through one backend, or a daemon. It never
-/// throws: it reports a fault as health, and the fault may pass.
+/// A source that receives live, through a radio's backend or a daemon. It never throws: it reports
+/// a fault as health, and the fault may pass.
 package final class LiveSource<Session: SourceSession & ~Copyable>: Source {
   package typealias Input = Session.Input
   package typealias Demand = Session.Demand
@@ -73,8 +72,8 @@ package final class LiveSource<Session: SourceSession & ~Copyable>: Source {
 
   package var counts: Session.Counts { counted.withLock { $0 } }
 
-  /// The availability: during reception, that of the session's state; at rest, the system's answer,
-  /// which is asked for at most once a second.
+  /// The availability: that of the session's state, or, asked for at most once a second, the
+  /// system's.
   package var availability: ScannerAvailability {
     if let current { return current }
     return question.withLock { _ in

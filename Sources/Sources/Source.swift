@@ -3,14 +3,13 @@ public import Clocks
 /// A source of inputs: a radio, a daemon, a fixed position, or a recording that is played back.
 ///
 /// The client calls ``receive(for:until:into:)`` repeatedly, from one thread; the source never
-/// calls its client. So nothing is received without demand, no queue grows before a slow client,
-/// and the receiver rests when there is no demand.
+/// calls its client. So nothing is received without demand, and no queue grows before a slow
+/// client.
 ///
 /// An implementation must also keep these rules:
 ///
 /// - It reports a fault that may pass as health, and retries by itself at growing intervals.
-/// - It reports each change of its state once. After ``rest()`` the client knows no state, so the
-///   source reports the first one that is known, even if it was reported before.
+/// - It reports each change of its state once, and after ``rest()`` the state that is known first.
 /// - It receives nothing, connects to nothing and switches nothing on before the first call and
 ///   after ``rest()``.
 ///
@@ -46,13 +45,12 @@ public protocol Source<Input, Demand, Health>: AnyObject, Sendable {
   /// seconds if ``wake()`` ends it.
   ///
   /// - Parameters:
-  ///   - demand: The demand, which is never none. A source may deliver more.
-  ///   - deadline: The time by which the call returns. Recordings that are not paced may ignore it.
-  ///   - inputs: The received inputs in the order of time, which replace the array's contents.
-  ///     Passing the same array each time reuses its memory.
+  /// - demand: The demand, which is never none. A source may deliver more.
+  /// - deadline: The time by which the call returns. Recordings that are not paced may ignore it.
+  /// - inputs: The received inputs in the order of time, which replace the array's contents.
   /// - Returns: The progress of the source.
-  /// - Throws: The reason that the source will never receive again. Everything that it received has
-  ///   been delivered by then, and it is not called again. A fault that may pass is not thrown.
+  /// - Throws: The reason that the source will never receive again, after the delivery of
+  ///   everything that it received. A fault that may pass is not thrown.
   func receive(
     for demand: Demand, until deadline: MonotonicTime?, into inputs: inout [Input]
   ) throws -> SourceProgress<Health>
