@@ -1,5 +1,4 @@
-/// A session that requests the authorization when in use, as Apple's does, and has no other effect:
-/// a process in the background is never suspended here.
+/// A session that requests the authorization when in use, as Apple's does, and has no other effect.
 public final class CLBackgroundActivitySession: Sendable {
   /// The state of the session's authorization.
   public struct Diagnostic: Sendable {

@@ -43,9 +43,7 @@ extension CLMonitor {
       case latitude, longitude, radius
     }
 
-    /// Decodes a circle.
-    ///
-    /// - Throws: `DecodingError` if a part is missing.
+    /// Decodes a circle. Throws a `DecodingError` if a part is missing.
     public init(from decoder: any Decoder) throws {
       let parts = try decoder.container(keyedBy: CodingKeys.self)
       center = CLLocationCoordinate2D(

@@ -1,13 +1,12 @@
 /// The methods that receive the events of a manager.
 ///
 /// Every method is optional: each has a default implementation that does nothing. Every error is a
-/// ``CLError``. A call may use the second question mark that Apple's systems need:
-/// `delegate?.locationManager?(manager, didVisit: visit)`. Of two methods for one event, the older
-/// one is called only if the delegate does not implement the newer one.
+/// ``CLError``. A call may use the second question mark that Apple's systems need. Of two methods
+/// for one event, the older one is called only if the delegate does not implement the newer one.
 ///
-/// Unlike with Apple's protocol, any class and any actor can conform, without `NSObject`. A method
-/// must be in the class that declares the conformance, in an extension of it, or in a superclass;
-/// subclasses can override it. A method that a subclass adds is not called.
+/// Any class and any actor can conform, without `NSObject`. A method must be in the class that
+/// declares the conformance, in an extension of it, or in a superclass; a method that only a
+/// subclass adds is not called.
 public protocol CLLocationManagerDelegate: AnyObject {
   /// Reports the authorization of a new manager, and every change of it or of its accuracy.
   func locationManagerDidChangeAuthorization(_ manager: CLLocationManager)
@@ -42,8 +41,8 @@ public protocol CLLocationManagerDelegate: AnyObject {
 
   // MARK: Ranging
 
-  /// Reports the beacons that satisfy a constraint, once a second and even if there are none: the
-  /// closest first, those of unknown proximity last.
+  /// Reports the beacons that satisfy a constraint, once a second: the closest first, those of
+  /// unknown proximity last.
   func locationManager(
     _ manager: CLLocationManager, didRange beacons: [CLBeacon],
     satisfying beaconConstraint: CLBeaconIdentityConstraint)
@@ -88,17 +87,15 @@ public protocol CLLocationManagerDelegate: AnyObject {
   /// Reports a new heading.
   func locationManager(_ manager: CLLocationManager, didUpdateHeading newHeading: CLHeading)
 
-  /// Returns whether the display for calibrating the compass may be shown; `false` by default. It
+  /// Returns whether instructions for calibrating the compass may be logged; `false` by default. It
   /// is called once for each start of heading updates, when the compass first proves inaccurate.
-  /// With `true`, the log receives instructions; nothing is shown.
   func locationManagerShouldDisplayHeadingCalibration(_ manager: CLLocationManager) -> Bool
 
   /// Reports that a visit began or ended.
   func locationManager(_ manager: CLLocationManager, didVisit visit: CLVisit)
 }
 
-// Without the Objective-C runtime, an object cannot be asked whether it has a method. Some default
-// implementations therefore record that they were called.
+// An object cannot be asked whether it has a method, so some defaults record their calls.
 extension CLLocationManagerDelegate {
   /// Does nothing.
   public func locationManagerDidChangeAuthorization(_ manager: CLLocationManager) {

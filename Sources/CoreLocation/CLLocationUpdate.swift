@@ -6,10 +6,10 @@ import Synchronization
 
 /// An update of the location, or of the reasons that there is none.
 ///
-/// Until its task is canceled, an iteration gets an update for each location. It gets one without a
-/// location at its start, after each change of the authorization, and when the location can no
-/// longer be found. When updates pause because the device does not move, it gets one with the last
-/// location that ``isStationary``.
+/// An iteration gets an update for each location, and one without a location at its start, after
+/// each change of the authorization, and when the location can no longer be found. When updates
+/// pause because the device does not move, it gets one with the last location that
+/// ``isStationary``.
 public struct CLLocationUpdate: Sendable {
   /// The kind of movement that updates suit.
   public enum LiveConfiguration: Hashable, Sendable {
@@ -53,11 +53,11 @@ public struct CLLocationUpdate: Sendable {
 
   let status: CLAuthorizationStatus
 
-  /// Starts location updates for every iteration of the result.
+  /// Starts location updates for every iteration of the result, and requests the authorization when
+  /// in use.
   ///
-  /// As on Apple's systems, an iteration requests the authorization when in use. The configuration
-  /// determines when updates pause. The latest 60 updates wait for a slow iteration; a recording
-  /// waits for the iteration, so it loses none.
+  /// The configuration determines when updates pause. The latest 60 updates wait for a slow
+  /// iteration; a recording waits for it.
   public static func liveUpdates(_ configuration: LiveConfiguration = .default) -> Updates {
     liveUpdates(configuration, of: { .shared })
   }
@@ -85,8 +85,7 @@ public struct CLLocationUpdate: Sendable {
 
 /// A manager and its delegate, for one iteration.
 private final class Locating: CLLocationManagerDelegate, @unchecked Sendable {
-  // Sendable: `latest` is locked, the manager's properties are set before it has a delegate, and
-  // its methods can be called on any thread.
+  // Sendable: `latest` is locked, and the manager is configured before it has a delegate.
   private let manager: CLLocationManager
   private let continuation: AsyncStream<CLLocationUpdate>.Continuation
   /// The pace of the iteration if a recording waits for it; otherwise `nil`.

@@ -10,8 +10,7 @@ public actor CLMonitor {
   public init(_ name: String, services: LocationServices) { monitor = services.monitor(name) }
 
   /// The events of all conditions, one for each change of state. Requesting the next event marks
-  /// the one before as delivered. An event that was not delivered before the process ended is
-  /// delivered again by the next process's monitor with the same name.
+  /// the one before as delivered; others are delivered again by the next process.
   public var events: Events { Events { [monitor] in monitor.iteration() } }
 
   /// The identifiers of the watched conditions, sorted.
@@ -22,9 +21,9 @@ public actor CLMonitor {
     add(condition, identifier: identifier, assuming: .unknown)
   }
 
-  /// Starts watching a condition, in place of a condition with the same identifier. No event
-  /// reports that the assumed state was right. A condition that cannot be watched gets an event
-  /// with the state ``CLMonitoringState/unmonitored``.
+  /// Starts watching a condition, in place of one with the same identifier, with an assumed state.
+  /// A condition that cannot be watched gets an event with the state
+  /// ``CLMonitoringState/unmonitored``.
   public func add(
     _ condition: any CLCondition, identifier: String, assuming state: Event.State
   ) { monitor.add(condition, identifier: identifier, assuming: state) }

@@ -1,7 +1,6 @@
-// Objective-C has optional methods, which sources call as `delegate?.locationManager?(…)`; Swift
-// has none. Here the name before the question mark is an optional property, whose value can be
-// called like the methods. It is disfavored, so the methods themselves take precedence, as does a
-// delegate's own property of that (very common) name.
+// For calls as in Objective-C, `delegate?.locationManager?(…)`, the name before the question mark
+// is an optional property whose value can be called. It is disfavored: methods, and a delegate's
+// own property of that name, take precedence.
 
 extension CLLocationManagerDelegate {
   /// The methods named `locationManager`, for calls with a question mark; never `nil`.
@@ -36,7 +35,6 @@ extension CLLocationManagerDelegate {
 }
 
 /// The methods named `locationManager` of a delegate, for `delegate?.locationManager?(manager, …)`.
-/// Each call calls the delegate's method with the same labels.
 public struct CLOptionalDelegateMethods {
   let delegate: any CLLocationManagerDelegate
 

@@ -19,8 +19,7 @@ public final class CLServiceSession: Sendable {
 
   /// The state of the session's authorization.
   public struct Diagnostic: Sendable {
-    /// A Boolean value that indicates whether the app needs the authorization to use location
-    /// services at any time and does not have it.
+    /// A Boolean value that indicates whether the app needs and lacks authorization at any time.
     public var alwaysAuthorizationDenied: Bool {
       requirement == .always && status != .authorizedAlways && status != .notDetermined
     }

@@ -1,5 +1,4 @@
-/// An asynchronous sequence in which each iteration has its own source: of ``CLLocationUpdate``,
-/// ``CLMonitor/Event``, or the diagnostics of a session.
+/// An asynchronous sequence in which each iteration has its own source.
 public struct CLUpdates<Element: Sendable>: AsyncSequence, Sendable {
   /// Starts an iteration, and returns the function that waits for its next element.
   let start: @Sendable () -> () async -> Element?

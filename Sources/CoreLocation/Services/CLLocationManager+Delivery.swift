@@ -108,8 +108,7 @@ extension CLLocationManager {
       identifier: identifier ?? "\(constraint)")
   }
 
-  /// Delivers the crossing if the region asks for it, and the state. `isEntry` is `nil` for a state
-  /// that was determined without a crossing.
+  /// Delivers the crossing, if there is one and the region asks for it, and the state.
   func deliver(
     _ isEntry: Bool?, _ state: CLRegionState, for region: CLRegion, _ delivery: ServiceDelivery
   ) {
@@ -126,8 +125,6 @@ extension CLLocationManager {
   func deliver(_ state: CLRegionState, for region: CLRegion) {
     delegate?.locationManager(self, didDetermineState: state, for: region)
   }
-
-  // MARK: Failures
 
   private func failAll(_ code: CLError.Code, _ sentence: String) {
     failAll(CLError(code, sentence), regions: CLError(.regionMonitoringFailure, sentence))

@@ -49,8 +49,6 @@ extension CLLocationManager {
     service.afterOutput { [calls] in calls.perform(body) }
   }
 
-  // MARK: Ranging
-
   func startRanging(_ constraint: CLBeaconIdentityConstraint, identifier: String?) {
     let constraint = BeaconConstraint(constraint)
     start(
@@ -74,8 +72,6 @@ extension CLLocationManager {
       beacons.stopRanging(request)
     }
   }
-
-  // MARK: Regions
 
   /// Starts to monitor a region, or reports why it cannot.
   func monitor(_ region: CLRegion) {

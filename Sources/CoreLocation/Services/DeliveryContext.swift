@@ -7,12 +7,10 @@ import Synchronization
 enum DeliveryContext: Sendable {
   /// The run loop of a thread other than the main one.
   case runLoop(ThreadRunLoop)
-  /// A queue, such as the main one, which the main run loop, `dispatchMain()` and the main actor
-  /// serve.
+  /// A queue, such as the main one, which the main run loop and the main actor serve.
   case queue(DispatchQueue)
 
-  /// Returns the run loop of the current thread. A Swift task and a block on a dispatch queue have
-  /// none: there it returns the main one.
+  /// Returns the run loop of the current thread, or the main one if the thread has none.
   static func current(after latest: DeliveryContext? = nil) -> DeliveryContext {
     if Thread.isMainThread || isInTask || isOnMainQueue || isInPool { return .queue(.main) }
     if let latest, case .runLoop(let known) = latest, known.isCurrent { return latest }
@@ -38,15 +36,14 @@ enum DeliveryContext: Sendable {
 
   private static var isInTask: Bool { unsafe withUnsafeCurrentTask { unsafe $0 != nil } }
 
-  /// Whether this is a block of the main queue. In a program that ends in `dispatchMain()`, as all
-  /// with an asynchronous main function do, threads other than the main one run such blocks.
+  /// Whether this is a block of the main queue, which any thread may run after `dispatchMain()`.
   private static var isOnMainQueue: Bool {
     _ = markMainQueue
     return DispatchQueue.getSpecific(key: mainQueueMark) != nil
   }
 
-  /// Whether this is a block of a dispatch queue, on a pool thread of libdispatch without a run
-  /// loop. Outside of any queue, the label is that of a root queue to which no program adds blocks.
+  /// Whether this is a block of a dispatch queue, on a pool thread without a run loop. Outside of
+  /// any queue, the label is that of a root queue to which no program adds blocks.
   private static var isInPool: Bool {
     // The label lives as long as its queue, which runs this.
     let label = unsafe String(cString: dispatch_queue_get_label(nil))
@@ -63,16 +60,14 @@ final class ThreadRunLoop: @unchecked Sendable {
   // Sendable: other threads only change the timer's date, which locks the underlying loop.
   private let loop: RunLoop
   private let calls: Calls
-  /// The timer fires when there are calls. A plain block would not wake the loop, and a loop
-  /// without a timer or another source ends at once.
+  /// The timer fires when there are calls. It wakes the loop, and keeps it from ending.
   private let timer: Timer
 
   private final class Calls: Sendable {
     private let state = Mutex<(waiting: [@Sendable () -> Void], isOwned: Bool, isOver: Bool)>(
       ([], true, false))
 
-    /// Adds a call. After the thread's end, releases it instead, which counts as not made. The core
-    /// bounds the number of waiting calls to 4,096 for each manager.
+    /// Adds a call. After the thread's end, releases it instead, which counts as not made.
     func add(_ call: @escaping @Sendable () -> Void) {
       state.withLock { if !$0.isOver { $0.waiting.append(call) } }
     }

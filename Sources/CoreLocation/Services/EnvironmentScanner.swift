@@ -4,15 +4,14 @@ import LocationSources
 import Positioning
 import Scanning
 
-/// The recordings that the process's environment names, for an app that names no source itself.
-/// They take the place of adapters and location daemons.
+/// The recordings that the environment names, for an app that names no source itself. They take the
+/// place of adapters and location daemons.
 ///
 /// - `BEACONSCAN_REPLAY`: paths, separated by colons, of captures (btsnoop, pcap or pcapng; `-` for
 ///   standard input) and tracks (NMEA 0183, GPX, gpsd's JSON).
 /// - `BEACONSCAN_SPEED`: `max`, or a multiple of the recordings' own time. The default is `1x`.
 ///
-/// Such a replay uses and stores no regions or states of the app, so each replay delivers the same
-/// events. It uses nothing live: without a track, no locations are found.
+/// Such a replay uses and stores no regions or states of the app, and uses nothing live.
 public enum EnvironmentScanner {
   /// The recordings that the environment names; `nil` if it names none.
   struct Recordings {
@@ -29,8 +28,7 @@ public enum EnvironmentScanner {
       speed = environment["BEACONSCAN_SPEED"] ?? "1x"
     }
 
-    /// Opens the captures and tracks that are needed; `nil` without any. Reports in a sentence a
-    /// recording that cannot be opened, or a speed that is not valid.
+    /// Opens the captures and tracks that are needed, and reports in a sentence what is not valid.
     func open(
       captures needsCaptures: Bool, tracks needsTracks: Bool, remark: (String) -> Void
     ) -> (scanner: (any Scanning.Scanner)?, source: (any LocationSource)?) {

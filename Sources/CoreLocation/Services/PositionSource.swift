@@ -15,8 +15,7 @@ extension LocationServices {
     let make: @Sendable (_ application: String) -> any LocationSource
 
     /// Returns the daemons of this system: gpsd, then GeoClue, then, if neither finds a location,
-    /// the fallback as the place of a stationary device. Headings come from iio-sensor-proxy, or
-    /// else from a compass of gpsd's.
+    /// the fallback as the place of a stationary device, with a compass.
     public static func automatic(fallback: CLLocation? = nil) -> PositionSource {
       let fixed = fallback.flatMap(Self.source)
       return PositionSource { application in
@@ -28,8 +27,7 @@ extension LocationServices {
       }
     }
 
-    /// Returns the place of a stationary device, such as a kiosk. If the coordinate is not valid,
-    /// returns the daemons of this system instead.
+    /// Returns the place of a stationary device, or the system's daemons if it is not valid.
     public static func fixed(_ location: CLLocation) -> PositionSource {
       Self.source(at: location).map { PositionSource($0) } ?? automatic()
     }

@@ -1,5 +1,4 @@
-/// The authorization of the app to use location services. Unlike Apple's type, it cannot hold an
-/// unknown raw value.
+/// The authorization of the app to use location services. It cannot hold an unknown raw value.
 @frozen
 public enum CLAuthorizationStatus: Int32, Sendable {
   /// The authorization is not decided yet.

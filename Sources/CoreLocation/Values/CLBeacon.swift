@@ -33,19 +33,18 @@ open class CLBeacon: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   open var proximity: CLProximity { values.proximity }
   /// The approximate distance to the beacon, in meters; -1 if it is not known.
   ///
-  /// It is the smoothed estimate of the distance, limited to the zone that ``proximity`` reports:
-  /// it stays at the zone's limit while the estimate is outside. Lists of beacons are sorted by it.
-  /// ``estimatedDistance`` has no limits, and ``estimatedDistanceRange`` is its uncertainty.
+  /// It is the smoothed estimate, limited to the zone that ``proximity`` reports, and the order of
+  /// lists. ``estimatedDistance`` has no limits.
   open var accuracy: CLLocationAccuracy { values.accuracy }
   /// The mean signal strength since the last report, in dBm; 0 if no signal was received.
   open var rssi: Int { values.rssi }
   /// The time at which the beacon was last received.
   open var timestamp: Date { values.timestamp }
-  /// The estimated distance, in meters; `nil` if it is not known. The true distance is as likely to
-  /// be shorter as to be longer. Apple's class has no such property.
+  /// The estimated distance, in meters; `nil` if it is not known. Apple's class has no such
+  /// property.
   public var estimatedDistance: CLLocationDistance? { values.distance }
-  /// The range in meters that contains the true distance with a probability of 95 %; `nil` if it is
-  /// not known. Apple's class has no such property.
+  /// The range in meters that contains the true distance with a probability of 95 %; `nil` if
+  /// unknown.
   public var estimatedDistanceRange: ClosedRange<CLLocationDistance>? { values.range }
 
   /// Creates a beacon without values, for subclasses that override what they need.
@@ -62,8 +61,7 @@ open class CLBeacon: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   /// A Boolean value that indicates whether the class supports secure coding: `true`.
   open class var supportsSecureCoding: Bool { true }
 
-  /// Creates a beacon from a keyed archive; `nil` if there is none. A subclass that archives only
-  /// keys of its own becomes a beacon without values.
+  /// Creates a beacon from a keyed archive; `nil` if there is none, except for a subclass.
   public required init?(coder: NSCoder) {
     let isOfSubclass = Self.self != CLBeacon.self && !coder.containsValue(forKey: "CLBeacon.uuid")
     guard coder.allowsKeyedCoding,

@@ -19,8 +19,7 @@ open class CLCircularRegion: CLRegion, @unchecked Sendable {
   /// Creates a circle from a keyed archive; `nil` if the archive contains none.
   public required init?(coder: NSCoder) { super.init(coder: coder) }
 
-  /// Returns whether the circle or its edge contains a point, by the distance on the ellipsoid;
-  /// `false` for a point that is not valid.
+  /// Returns whether the circle or its edge contains a point; `false` for one that is not valid.
   open override func contains(_ coordinate: CLLocationCoordinate2D) -> Bool {
     circleContains(coordinate)
   }

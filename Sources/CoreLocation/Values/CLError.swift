@@ -1,7 +1,7 @@
 public import Foundation
 
-/// An error of this module: an `NSError` of the domain ``kCLErrorDomain``. As on Apple's systems,
-/// such an `NSError` with a known code can be cast and caught as `CLError`, and vice versa.
+/// An error of this module: an `NSError` of the domain ``kCLErrorDomain``. Such an `NSError` with a
+/// known code can be cast and caught as `CLError`, and vice versa.
 public struct CLError: _BridgedStoredNSError, Sendable {
   /// The Foundation error.
   public let _nsError: NSError
@@ -38,8 +38,7 @@ public struct CLError: _BridgedStoredNSError, Sendable {
     _nsError.userInfo[kCLErrorUserInfoAlternateRegionKey] as? CLRegion
   }
 
-  /// Hashes the domain and the code. On Linux, `NSError.hash` never returns (Foundation of Swift
-  /// 6.3.1).
+  /// Hashes the domain and the code, because on Linux `NSError.hash` never returns (Swift 6.3.1).
   public func hash(into hasher: inout Hasher) {
     hasher.combine(_nsError.domain)
     hasher.combine(_nsError.code)

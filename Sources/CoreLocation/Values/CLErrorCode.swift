@@ -3,8 +3,7 @@ public import Foundation
 /// The domain of every error of this module.
 public let kCLErrorDomain: String = "kCLErrorDomain"
 
-/// The key of the ``CLError/alternateRegion``, for
-/// ``CLError/Code/regionMonitoringResponseDelayed``.
+/// The key of the ``CLError/alternateRegion``.
 public let kCLErrorUserInfoAlternateRegionKey: String = "kCLErrorUserInfoAlternateRegionKey"
 
 extension CLError {

@@ -43,15 +43,13 @@ open class CLHeading: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     super.init()
   }
 
-  /// The accuracy if the compass states none, in degrees: that of an uncalibrated magnetometer. A
-  /// negative value would mark the heading as not valid.
+  /// The accuracy in degrees if the compass states none: that of an uncalibrated magnetometer.
   static let unknownAccuracy = 25.0
 
   /// A Boolean value that indicates whether the class supports secure coding: `true`.
   open class var supportsSecureCoding: Bool { true }
 
-  /// Creates a heading from a keyed archive; `nil` if there is none. A subclass that archives only
-  /// keys of its own becomes a heading without values.
+  /// Creates a heading from a keyed archive; `nil` if there is none, except for a subclass.
   public required init?(coder: NSCoder) {
     guard coder.allowsKeyedCoding,
       Self.self != CLHeading.self || coder.containsValue(forKey: "CLHeading.magneticHeading")

@@ -25,8 +25,7 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
   open var coordinate: CLLocationCoordinate2D { values.coordinate }
   /// Meters above the sea; valid if ``verticalAccuracy`` is not negative.
   open var altitude: CLLocationDistance { values.altitude }
-  /// Meters above the ellipsoid of WGS 84, or ``altitude`` if the source does not provide it: this
-  /// module has no model of the geoid.
+  /// Meters above the ellipsoid of WGS 84, or ``altitude`` if the source does not provide it.
   open var ellipsoidalAltitude: CLLocationDistance { values.ellipsoidalAltitude ?? altitude }
   /// The radius around ``coordinate`` that contains the place, in meters; negative if not valid.
   open var horizontalAccuracy: CLLocationAccuracy { values.horizontalAccuracy }
@@ -132,8 +131,7 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
   }
 
   /// Returns the distance in meters from another location, regardless of altitudes: the shortest
-  /// line on the WGS 84 ellipsoid by Karney's method, exact to a micrometer. The result is not a
-  /// number if a latitude is beyond ±90 degrees.
+  /// line on the WGS 84 ellipsoid. It is not a number if a latitude is beyond ±90 degrees.
   open func distance(from location: CLLocation) -> CLLocationDistance {
     coordinate.geodesicDistance(to: location.coordinate)
   }

@@ -33,8 +33,8 @@ public func CLLocationCoordinate2DIsValid(_ coord: CLLocationCoordinate2D) -> Bo
 }
 
 extension CLLocationCoordinate2D {
-  /// Returns the length in meters of the shortest line to another point on the ellipsoid; not a
-  /// number if a latitude is beyond ±90 degrees or a number is not finite.
+  /// Returns the length in meters of the shortest line to another point; not a number if one is
+  /// invalid.
   func geodesicDistance(to other: CLLocationCoordinate2D) -> CLLocationDistance {
     guard let start = Coordinate(latitude: latitude, longitude: longitude),
       let end = Coordinate(latitude: other.latitude, longitude: other.longitude)

@@ -1,9 +1,9 @@
 public import Foundation
 import Synchronization
 
-/// A region that can be monitored: ``CLBeaconRegion`` or ``CLCircularRegion``. Monitoring a region
-/// replaces the one with the same ``identifier``. Two regions are equal if they have the same kind,
-/// identifier, and place or beacons, regardless of their notifications.
+/// A region that can be monitored: ``CLBeaconRegion`` or ``CLCircularRegion``. Two regions are
+/// equal if they have the same kind, identifier, and place or beacons, regardless of their
+/// notifications.
 open class CLRegion: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   // Sendable: the values that change are atomic. A subclass is responsible for what it adds.
   private let name: String
@@ -96,8 +96,8 @@ open class CLRegion: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     coder.encode(notifyOnExit, forKey: "CLRegion.notifyOnExit")
   }
 
-  /// Returns an equal region with the same notifications, or, for an app's own subclass with
-  /// unknown properties, the object itself.
+  /// Returns an equal region with the same notifications; for an app's own subclass, the object
+  /// itself.
   open func copy(with zone: NSZone? = nil) -> Any {
     guard type(of: self) == CLRegion.self else { return self }
     return CLRegion(named: name, center: circle.center, radius: circle.radius).notifying(like: self)

@@ -39,8 +39,7 @@ open class CLVisit: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   /// A Boolean value that indicates whether the class supports secure coding: `true`.
   open class var supportsSecureCoding: Bool { true }
 
-  /// Creates a visit from a keyed archive; `nil` if there is none. A subclass that archives only
-  /// keys of its own becomes a visit without values.
+  /// Creates a visit from a keyed archive; `nil` if there is none, except for a subclass.
   public required init?(coder: NSCoder) {
     guard coder.allowsKeyedCoding,
       Self.self != CLVisit.self || coder.containsValue(forKey: "CLVisit.arrivalDate")

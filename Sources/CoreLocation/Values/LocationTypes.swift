@@ -52,8 +52,7 @@ public let kCLLocationAccuracyKilometer: CLLocationAccuracy = 1000
 /// An accuracy of three kilometers.
 public let kCLLocationAccuracyThreeKilometers: CLLocationAccuracy = 3000
 
-/// The accuracy of an app that is authorized for reduced accuracy. Compare values with this
-/// constant; the number has no other meaning.
+/// The accuracy of an app with reduced accuracy, a number to compare with.
 public let kCLLocationAccuracyReduced: CLLocationAccuracy = .greatestFiniteMagnitude
 
 /// The largest distance, in meters.

@@ -4,8 +4,7 @@ extension UUID {
   static let zero = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 }
 
-// An archive has only plain strings and numbers, so secure decoding needs no other class. Every key
-// begins with the name of the class that writes it, so a subclass can use the short name.
+// An archive has only plain strings and numbers. Every key begins with the name of its class.
 extension NSCoder {
   func encodeUUID(_ uuid: UUID, _ key: String) {
     encode(NSString(string: uuid.uuidString), forKey: key)

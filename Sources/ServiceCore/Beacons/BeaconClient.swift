@@ -28,8 +28,6 @@ public struct BeaconClient: Sendable {
     }
   }
 
-  // MARK: Ranging and sightings
-
   /// Starts to report the beacons of a request, once in each ranging interval.
   public func startRanging(_ request: RangingRequest) throws(BeaconServiceError) {
     try start { $0.ranged.insert(request) }
@@ -63,11 +61,8 @@ public struct BeaconClient: Sendable {
     }
   }
 
-  // MARK: Regions
-
-  /// Starts to monitor a region for the client's group, and replaces one with the same identifier.
-  /// A region keeps its state if it is monitored with the same beacons and rules. With an assumed
-  /// state, the first evidence to the contrary is a crossing.
+  /// Starts to monitor a region for the client's group, in place of one with the same identifier.
+  /// It keeps its state if its beacons and rules are the same. An assumed state may be refuted.
   public func register(
     _ region: BeaconRegion, assuming state: RegionState? = nil
   ) throws(BeaconServiceError) {
@@ -102,14 +97,12 @@ public struct BeaconClient: Sendable {
     host.read { $0.snapshot(of: identifier, in: client.group) }
   }
 
-  /// Returns how near the beacons of a region outside came to entering it; `nil` if none was
-  /// received.
+  /// Returns how near the beacons of a region outside came to entering it; `nil` if none came.
   package func approach(toRegion identifier: String) -> RegionApproach? {
     host.read { $0.approach(to: identifier, in: client.group) }
   }
 
-  /// Requests the state of a region, registered or not. The answer is
-  /// ``BeaconEvent/regionState(_:_:)`` or the region's next event.
+  /// Requests a state, answered by ``BeaconEvent/regionState(_:_:)`` or the region's next event.
   public func requestState(of region: BeaconRegion) {
     let isAvailable = host.availability == .available
     host.update(for: client) { machine, output in

@@ -4,9 +4,7 @@ import Regions
 import Scanning
 
 /// The processing of sightings for ranging and regions, on one time line, without clock or thread.
-///
-/// It stops where it has something to deliver, because a client may then change its requests. Later
-/// sightings are processed by the new requests, in a replay always in the same way.
+/// It stops where it has something to deliver, because a client may then change its requests.
 struct BeaconEngine {
   enum News {
     case ranged(MonotonicTime, [RangedBeacon])
@@ -60,8 +58,7 @@ struct BeaconEngine {
     }
   }
 
-  /// Replaces the ranged beacons. The first report comes an interval from now. Without ranged
-  /// beacons, the sightings so far are forgotten.
+  /// Replaces the ranged beacons. Without any, the sightings so far are forgotten.
   mutating func range(_ beacons: ConstraintFilter) {
     let wasEmpty = ranged.isEmpty
     ranged = beacons
@@ -92,11 +89,8 @@ struct BeaconEngine {
   /// Returns whether everything that is due through a moment is processed.
   func isPast(_ moment: MonotonicTime) -> Bool { now.map { moment <= $0 } ?? false }
 
-  /// Updates the receiver's state. While reception is lost, no region is exited, no ranging report
-  /// comes, and no beacon leaves a report, but sightings count.
-  ///
-  /// The caller first processes what is due with ``advance(to:)``. A loss that is noticed late
-  /// takes effect from its start, except on what was delivered since.
+  /// Updates the receiver's state, after ``advance(to:)``. While reception is lost, no region is
+  /// exited, and no ranging report comes, but sightings count. A loss takes effect from its start.
   mutating func update(_ health: ScannerHealth) {
     begin(at: health.time)
     sides?.update(health)
@@ -176,8 +170,8 @@ struct BeaconEngine {
     return count
   }
 
-  /// Ranges the first sightings of a batch, which the only adapter received before the next report
-  /// is due. Returns their number, up to one that gives a finding.
+  /// Ranges the only adapter's first sightings before the next report. Returns their number, up to
+  /// one that gives a finding.
   private mutating func range(_ sightings: Span<Sighting>) -> Int {
     let due = schedule.due ?? .end
     var count = 0

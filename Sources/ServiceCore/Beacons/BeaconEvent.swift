@@ -17,8 +17,7 @@ public enum BeaconEvent: ServiceEvent, Hashable {
   case registered(BeaconRegion)
   /// The receiver's state changed.
   case health(ScannerHealth, at: WallClockTime)
-  /// A problem with the identity of a beacon that the client ranges or monitors, or with the
-  /// measured power of one that it ranges. Reported once.
+  /// A problem with the identity or measured power of a ranged or monitored beacon, reported once.
   case identity(IdentityFinding, at: WallClockTime)
   /// The application is no longer authorized.
   case refused(AuthorizationStatus)

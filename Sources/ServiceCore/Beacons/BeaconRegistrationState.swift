@@ -6,8 +6,7 @@ package struct BeaconRegistrationState: Codable, Sendable {
   package var state: RegionState
   package var since: WallClockTime?
   var exitTimeout: Double?
-  /// The beacons inside, by `MAJOR:MINOR`, where the rules report each beacon; at most
-  /// ``RegionRules/maximumBeaconsInside``, which are within the store's bound.
+  /// The beacons inside, by `MAJOR:MINOR`, where the rules report each beacon.
   package var beacons: [String: BeaconState]?
 
   package init(

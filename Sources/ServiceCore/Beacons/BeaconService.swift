@@ -5,9 +5,8 @@ public import Scanning
 
 /// The beacon service of a ``ServiceManager``: sightings, ranging and regions.
 ///
-/// Each ``BeaconClient`` has its own requests. Registered regions belong to the client's group and
-/// outlive the process. The radio is off while no client needs it, scans slowly while regions are
-/// monitored, and receives every packet while something is ranged.
+/// Registered regions belong to a client's group and outlive the process. The radio is off while no
+/// client needs it, and receives every packet only while something is ranged.
 public final class BeaconService: Sendable {
   /// The settings of a service.
   public struct Configuration: Sendable {
@@ -19,8 +18,8 @@ public final class BeaconService: Sendable {
     public var rules = RegionRules.standard
     /// The only sender that counts of each of these beacons; clones are ignored.
     public var pins: [BeaconIdentity: BluetoothAddress] = [:]
-    /// The adapters that give ranged beacons a side; `nil` for none. The scanner must subtract the
-    /// adapters' offsets.
+    /// The adapters that give ranged beacons a side, if the scanner subtracts the adapters'
+    /// offsets.
     public var sides: Sides?
     /// The settings of monitoring.
     public var monitoring = RegionMonitor.Configuration()
@@ -49,10 +48,7 @@ public final class BeaconService: Sendable {
       source: scanner?.erased, manager: manager)
   }
 
-  // MARK: Clients
-
-  /// Adds a client of this service to its manager; see
-  /// ``ServiceManager/addClient(in:isReceiving:pacesRecordings:)``.
+  /// Adds a client; see ``ServiceManager/addClient(in:isReceiving:pacesRecordings:)``.
   public func addClient(
     in group: ClientGroup = .application, isReceiving: Bool = true, pacesRecordings: Bool = true
   ) -> BeaconClient {
@@ -61,8 +57,7 @@ public final class BeaconService: Sendable {
       of: self)
   }
 
-  /// Throws if no request can succeed. A radio that is missing or off does not count: the request
-  /// waits for it, and the receiver's state has the reason.
+  /// Throws if no request can succeed. A radio that is missing or off may come.
   func check() throws(BeaconServiceError) {
     if let reason = host.unavailability { throw .unavailable(reason) }
   }
@@ -78,8 +73,6 @@ public final class BeaconService: Sendable {
     try checkPermission()
     try BeaconServiceError.check(identifier)
   }
-
-  // MARK: State
 
   /// The latest state of each adapter; empty before the first report.
   public var receiverStates: [ScannerHealth] { host.read { $0.receivers.latest } }

@@ -1,8 +1,7 @@
 import Scanning
 
-/// The times at which ranging reports are due: every interval, on the scanner's time. If it rests,
-/// as in a recording, reports pause after ``maximumEmpty`` empty ones in a row until a beacon is
-/// received, so a night without beacons does not give thousands of empty lists.
+/// The times at which ranging reports are due: every interval, on the scanner's time. In a
+/// recording, reports pause after ``maximumEmpty`` empty ones in a row until a beacon is received.
 struct RangingSchedule {
   /// The moment of the next report; `nil` before the start and at the end of time.
   private(set) var due: MonotonicTime?

@@ -11,8 +11,8 @@ struct ReceiverStates {
   /// The maximum number of adapters. Beyond it, the oldest report is removed.
   static let maximumAdapters = 32
 
-  /// Returns whether clients know a report: after a pause or a change of the way to receive, a
-  /// scanner repeats its state. A remaining fault is reported again, because a client may be new.
+  /// Returns whether clients know a report: a scanner repeats its state after a pause. A fault is
+  /// reported again, because a client may be new.
   mutating func isKnown(_ health: ScannerHealth) -> Bool {
     let wasBeforeRest = former.contains(where: health.isAbout)
     former.removeAll(where: health.isAbout)

@@ -2,7 +2,7 @@ import Positioning
 import Scanning
 
 /// The location updates of one client, their deferral, and its request for one fix. Functions
-/// return the events for the client, in order.
+/// return the events for the client.
 struct ClientUpdates {
   private struct Updates {
     private(set) var settings: UpdateSettings
@@ -44,8 +44,7 @@ struct ClientUpdates {
       return ((!wasPaused || change == .resumed) && filter.receive(fix), change)
     }
 
-    /// Takes a fix as a sign of rest or, if its place is not the one where updates paused, of
-    /// movement. Returns whether updates pause or resume.
+    /// Takes a fix as a sign of rest, or of movement since the pause. Returns a pause or its end.
     mutating func rest(at fix: Fix) -> PauseRule.Change? {
       guard settings.pausesAutomatically else { return nil }
       let change = pause.receive(fix)
@@ -80,8 +79,8 @@ struct ClientUpdates {
 
   // MARK: What the client wants
 
-  /// Starts updates, with the latest fix if there is one. Running updates deliver nothing, but
-  /// resume if they are paused. A request for one fix ends without an answer, as in Core Location.
+  /// Starts updates, with the latest fix if there is one, or resumes paused ones. A request for one
+  /// fix ends without an answer, as in Core Location.
   mutating func start(_ settings: UpdateSettings, latest: Fix?) -> [LocationEvent] {
     request = nil
     guard updates == nil else { return set(settings, restarts: true) }
@@ -109,8 +108,8 @@ struct ClientUpdates {
     return setConditions()
   }
 
-  /// Requests one fix. The known fix is the answer at once if it is recent, accurate enough and new
-  /// to the client, and at the end if no other comes.
+  /// Requests one fix. The known one is the answer at once if it is recent, accurate enough and
+  /// new, and at the end if no other comes.
   mutating func request(
     _ accuracy: AccuracyClass, known: Fix?, isRecent: Bool, isRefused: Bool
   ) -> [LocationEvent] {

@@ -29,8 +29,8 @@ struct CompassState {
     latest[client] = nil
   }
 
-  /// Receives a reading. The fix determines true north. Returns the heading of each client, in the
-  /// clients' order, and once the report that the magnetic model has expired, which is still used.
+  /// Receives a reading. The fix determines true north. Returns the clients' headings in order, and
+  /// once the report that the magnetic model has expired, which is still used.
   mutating func receive(
     _ reading: CompassReading, at fix: Fix?
   ) -> (headings: [(ClientIdentifier, Heading)], expiry: LocationHealth?) {

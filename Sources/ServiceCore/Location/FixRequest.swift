@@ -3,11 +3,10 @@ import Scanning
 
 /// A request for one fix.
 ///
-/// The answer is the first fix with the needed accuracy that is not older than ``recent``, even if
-/// it is from before the request. For the best accuracy, a fix of ``good`` meters is enough when
-/// ``steady`` fixes in a row are no better. If none comes within ``patience`` seconds of the first
-/// fix, the answer is the most accurate one, of equal ones the newest; one older than ``recent``
-/// only if there is no other. Without any fix, the request ends after ``limit`` seconds.
+/// The answer is the first fix with the needed accuracy that is not older than ``recent``, or, for
+/// the best accuracy, one of ``good`` meters when ``steady`` fixes in a row are no better. After
+/// ``patience`` seconds from the first fix, it is the most accurate recent one, or else any.
+/// Without a fix, the request ends after ``limit`` seconds.
 struct FixRequest {
   /// The maximum age of a fix that answers a request at once, in seconds.
   static let recent = 15.0
@@ -31,8 +30,8 @@ struct FixRequest {
   /// The time at which the request ends; `nil` before the source's time is known.
   private(set) var deadline: MonotonicTime?
 
-  /// Creates a request, whose answer is `known` if no other fix comes. With a known fix, or if the
-  /// source was refused when it last ran, the request ends after ``patience`` seconds.
+  /// Creates a request, whose answer is `known` if no other fix comes within ``patience``. If the
+  /// source was refused when it last ran, that is the limit too.
   init(_ accuracy: AccuracyClass, known: Fix? = nil, isRefused: Bool = false) {
     (self.accuracy, self.known) = (accuracy, known)
     duration = known != nil || isRefused ? Self.patience : Self.limit

@@ -28,8 +28,7 @@ struct GroupDetectors {
     changes?.started.contains(client) ?? false
   }
 
-  /// Returns a visit in wall-clock time, with the arrival that was reported: the source's time
-  /// stops while the computer is suspended.
+  /// Returns a visit with the reported arrival: the source's time stops during a suspend.
   mutating func report(_ visit: Visit, _ offset: WallClockOffset) -> VisitReport {
     var report = VisitReport(visit, offset)
     if let arrival, arrival.time == visit.arrival { report.arrival = arrival.wallClockTime }
@@ -47,14 +46,12 @@ struct GroupDetectors {
     [visits?.deadline, changes?.rule.deadline].compactMap(\.self).min()
   }
 
-  // MARK: What clients want
-
   mutating func startVisits() { visits = visits ?? VisitDetector() }
 
   mutating func stopVisits() { visits = nil }
 
   /// Starts significant changes. Each client's first start in this process delivers the latest or
-  /// next fix to it, even if the group has them already, as after a restart.
+  /// next fix to it.
   mutating func startChanges(for client: ClientIdentifier, latest: Fix?) -> [Event] {
     guard var known = changes else {
       var new = Changes(started: [client])
@@ -74,8 +71,6 @@ struct GroupDetectors {
     changes?.started.remove(client)
     changes?.waiting.remove(client)
   }
-
-  // MARK: What the source delivers
 
   mutating func receive(_ fix: Fix) -> [Event] {
     let visited = rest(at: fix)
@@ -102,8 +97,6 @@ struct GroupDetectors {
     }
   }
 
-  // MARK: Restoring
-
   mutating func restore(_ detector: VisitDetector, _ offset: WallClockOffset) {
     visits = detector
     visits?.move(by: offset.nanoseconds)
@@ -114,8 +107,8 @@ struct GroupDetectors {
     changes?.rule.move(by: offset.nanoseconds)
   }
 
-  /// Moves restored times to the source's time. If the clock was set back or is not set yet, stored
-  /// times would be later than now, and everything would wait for them: they become now.
+  /// Moves restored times to the source's time. Times later than now become now: the clock was set
+  /// back, or is not set yet.
   mutating func start(_ offset: WallClockOffset, at now: MonotonicTime) {
     visits?.move(by: 0 &- offset.nanoseconds)
     if let latest = visits?.latestTime, latest > now {

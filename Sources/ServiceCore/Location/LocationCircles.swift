@@ -125,9 +125,8 @@ struct LocationCircles {
 
   // MARK: Requests for a state
 
-  /// Delivers the state of a circle to a client when it is determined: of a registered one by its
-  /// event, of another one by an answer to each request. `isKnown` tells that an earlier state is
-  /// valid and may be delivered, `isPossible` that a state can be determined.
+  /// Delivers the state of a circle to a client when it is determined. With `isKnown`, an earlier
+  /// state may be delivered; with `isPossible`, one can be determined.
   mutating func requestState(
     of region: CircularRegion, in group: ClientGroup, for client: ClientIdentifier,
     isKnown: Bool, isPossible: Bool, into output: inout Output
@@ -145,8 +144,7 @@ struct LocationCircles {
     if limits[name] == nil { limits[name] = .some(nil) }
   }
 
-  /// Returns the name of the circle that is monitored only for requests, after adding it if needed;
-  /// `nil` if there are too many.
+  /// Returns the name of a circle that is monitored only for requests; `nil` if there are too many.
   private mutating func requestedCircle(_ region: CircularRegion, in group: ClientGroup) -> String?
   {
     let pending = limits.keys.first { name in

@@ -29,8 +29,6 @@ package struct LocationClient: Sendable {
     host.update(for: client, body)
   }
 
-  // MARK: Locations
-
   package func startUpdates(
     _ settings: UpdateSettings = UpdateSettings()
   ) throws(LocationServiceError) {
@@ -51,9 +49,8 @@ package struct LocationClient: Sendable {
     host.read { [identifier, client] in $0.use(of: identifier, in: client.group) }
   }
 
-  /// Requests one fix. The answer is ``LocationEvent/requestedFix(_:)``,
-  /// ``LocationEvent/requestTimedOut``, ``LocationEvent/requestFailed(_:)``, or the same fix in the
-  /// client's updates. Starting updates or a deferral ends the request without an answer.
+  /// Requests one fix, answered by ``LocationEvent/requestedFix(_:)``, a failure, or the client's
+  /// updates. Starting updates or a deferral ends the request without an answer.
   package func requestFix(_ accuracy: AccuracyClass = .best) throws(LocationServiceError) {
     try service.check()
     try service.checkPermission()
@@ -70,8 +67,6 @@ package struct LocationClient: Sendable {
   }
 
   package func disallowDeferral() { modify { $0.disallowDeferral() } }
-
-  // MARK: Significant changes and visits
 
   /// Starts significant changes for the group. The client first receives the latest or next fix.
   package func startSignificantChanges() throws(LocationServiceError) {
@@ -101,10 +96,8 @@ package struct LocationClient: Sendable {
     try service.checkPermission()
   }
 
-  // MARK: Circles
-
-  /// Starts to monitor a circle for the group, and replaces one with the same identifier. The
-  /// circle keeps its state if its place and radius are the same.
+  /// Starts to monitor a circle for the group, in place of one with the same identifier. It keeps
+  /// its state if its place and radius are the same.
   package func register(
     _ circle: MonitoredCircle, assuming state: GeofenceState? = nil
   ) throws(LocationServiceError) {
@@ -135,8 +128,7 @@ package struct LocationClient: Sendable {
     host.read { $0.circles.snapshot(of: identifier, in: client.group) }
   }
 
-  /// Requests the state of a circle, registered or not. The answer is
-  /// ``LocationEvent/circleState(_:_:)`` or the circle's next event.
+  /// Requests a state, answered by ``LocationEvent/circleState(_:_:)`` or the circle's next event.
   package func requestState(of region: CircularRegion) {
     let hasSource = service.source != nil
     update {
@@ -145,10 +137,8 @@ package struct LocationClient: Sendable {
     }
   }
 
-  // MARK: Headings
-
-  /// Starts to report headings, or changes their settings: each change of some degrees, or with
-  /// `nil` each reading. Headings need no authorization.
+  /// Starts to report headings, at changes of some degrees or, with `nil`, at each reading, or
+  /// changes the settings. Headings need no authorization.
   package func startHeadings(
     filter degrees: Double? = 1, orientation: HeadingOrientation = .portrait
   ) throws(LocationServiceError) {

@@ -12,8 +12,7 @@ package enum LocationEvent: ServiceEvent, Hashable {
   /// Location updates are paused, because no movement is likely.
   case paused
   case resumed
-  /// A deferral has ended, as requested or by an error. It has the fixes that were held back, even
-  /// if the client has stopped its updates.
+  /// A deferral has ended, as requested or by an error, with the fixes that were held back.
   case deferralFinished(DeferredUpdatesError?, held: [Fix])
   case significantChange(Fix)
   case visit(VisitReport)
@@ -77,8 +76,7 @@ package struct UpdateSettings: Sendable, Hashable, Codable {
   /// The activity of the client, which determines pauses.
   package var activity = ActivityType.other
   package var pausesAutomatically = true
-  /// Whether a recording may deliver up to ``batch`` fixes at once, for a client that changes
-  /// nothing between them. A change of threads costs more than a fix.
+  /// Whether a recording may deliver up to ``batch`` fixes at once, which is faster.
   package var takesBatches = false
 
   static let batch = 256

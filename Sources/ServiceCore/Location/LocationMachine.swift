@@ -105,8 +105,8 @@ struct LocationMachine: Service {
     groups[group] = detectors
   }
 
-  /// Delivers an event with the report of its visit. The detectors are not `inout` here, because
-  /// the optimizer of Swift 6.3 then stops with an ownership error.
+  /// Delivers an event. The detectors are not `inout`, because the optimizer of Swift 6.3 then
+  /// fails.
   private func deliver(
     _ event: GroupDetectors.Event, _ report: VisitReport?, of detectors: GroupDetectors,
     in group: ClientGroup, into output: inout Output
@@ -156,8 +156,8 @@ struct LocationMachine: Service {
         requests.append(request)
       }
       if !status.isAuthorized {
-        // Headings need no authorization. In a recording with fixes they wait for it too, because
-        // it would be over before the fixes are permitted.
+        // Headings need no authorization, but a recording with fixes would be over before
+        // permission.
         guard !isRecorded || requests.isEmpty else { return nil }
         requests = []
       }
@@ -299,8 +299,7 @@ struct LocationMachine: Service {
     clients[client]?.isRequesting ?? false
   }
 
-  /// Requests one fix. The latest fix is the answer at once if the source has worked since and the
-  /// fix is accurate enough, not older than ``FixRequest/recent``, and new to the client.
+  /// Requests one fix; see ``ClientUpdates/request(_:known:isRecent:isRefused:)``.
   mutating func requestFix(
     _ accuracy: AccuracyClass, for client: ClientIdentifier, into output: inout Output
   ) {

@@ -4,8 +4,8 @@ package import Scanning
 
 /// The location service of a ``ServiceManager``: locations, visits, circles and headings.
 ///
-/// Each ``LocationClient`` has its own updates. Circles, visits and significant changes belong to
-/// the client's group and outlive the process. Receivers and daemons are off without demand.
+/// Circles, visits and significant changes belong to a client's group and outlive the process.
+/// Receivers and daemons are off without demand.
 package final class LocationService: Sendable {
   package static let name = "location"
 
@@ -22,8 +22,7 @@ package final class LocationService: Sendable {
       source: source?.erased, manager: manager)
   }
 
-  /// Throws if no request can succeed. A daemon that does not run does not count: the request waits
-  /// for it, and the source's state has the reason.
+  /// Throws if no request can succeed. A daemon that does not run may start.
   func check() throws(LocationServiceError) {
     guard source != nil else { throw isRefused ? .denied : .unavailable(Self.noSource) }
     if let reason = host.unavailability { throw .unavailable(reason) }
@@ -54,15 +53,13 @@ package final class LocationService: Sendable {
     identifier.rest(after: LocationCircles.storedPrefix)
   }
 
-  // MARK: State
-
   /// The latest fix, if there is one and the application is authorized.
   package var latestFix: Fix? { host.read { $0.latestFix } }
 
   package var health: LocationHealth? { host.read { $0.health } }
 
-  /// The availability of the source, as far as it is known: by its state or, while it rests, by a
-  /// check in the background, at most half a minute ago. Unknown counts as available.
+  /// The availability of the source: by its state or, while it rests, by a check at most half a
+  /// minute ago. Unknown counts as available.
   package var availability: ScannerAvailability {
     if let end = host.end { return .unavailable(end) }
     host.updateAvailability()
