@@ -9,12 +9,9 @@ struct AdaptersCommand: ParsableCommand {
     abstract: "Show the Bluetooth adapters, how they are, and what they can do.",
     discussion: """
       STATE is up, down, soft-blocked or hard-blocked (by rfkill), held (by a program that has the \
-      adapter for itself) or not-answering. MANUFACTURER is the number that the Bluetooth SIG gave \
-      to the company that made the controller. EXTENDED is whether it scans with the commands of \
-      Bluetooth 5.
-
-      A controller reports nothing of itself while it is off, and its Low Energy features only to \
-      a process with CAP_NET_RAW; what is missing, and why, is reported on standard error.
+      adapter for itself) or not-answering. A controller reports nothing of itself while it is off, \
+      and its Low Energy features only to a process with CAP_NET_RAW; standard error has what is \
+      missing, and why.
 
       EXAMPLES
         beaconscan adapters

@@ -11,23 +11,16 @@ struct AdvertiseCommand: ParsableCommand {
     abstract: "Send an iBeacon, for as long as the command runs.",
     discussion: """
       The advert is that of a region's peripheralData(withMeasuredPower:), not connectable. It is \
-      taken down at the end: after --duration, at Ctrl-C, SIGTERM or SIGHUP, and at an error. Not \
-      where the process is killed: then the controller advertises until it is switched off and on. \
-      Where the adapter goes and comes back, is switched on again or is reset, it advertises \
-      again.
+      taken down at the end, but not where the process is killed: then the controller advertises \
+      until it is switched off. Where the adapter comes back or is reset, it advertises again.
 
-      Adapters of Bluetooth 5 take its commands, but packets are those of Bluetooth 4, which every \
-      phone receives, unless --extended is given. Such an adapter advertises beside other \
-      programs; one of Bluetooth 4 has one advert for all.
-
-      CAP_NET_RAW is enough where the adapter is on; switching it on needs CAP_NET_ADMIN.
+      Adapters of Bluetooth 5 take its commands, and advertise beside other programs. Packets are \
+      those of Bluetooth 4, which every phone receives, unless --extended is given. CAP_NET_RAW is \
+      enough where the adapter is on; switching it on needs CAP_NET_ADMIN.
 
       EXAMPLES
         beaconscan advertise --uuid E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 \\
           --major 1 --minor 2 --duration 3
-        beaconscan advertise --uuid E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 \\
-          --major 1 --minor 2 --adapter hci0 --interval 250ms \\
-          --measured-power=-62 --random-address --duration 3
       """)
 
   @Option(

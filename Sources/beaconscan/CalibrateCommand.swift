@@ -16,24 +16,16 @@ struct CalibrateCommand: AsyncParsableCommand, UnusedOptions {
     abstract:
       "Measure a beacon at known places: its power at 1 m, the site's exponent, a boundary.",
     discussion: """
-      Live, it asks for the beacon at each place in turn, shows how sure it is of the signal, and \
-      goes on when it has received enough: 10 seconds and more. Lift the beacon off metal, keep \
-      bodies out of the way, and move it by a hand's width now and then: a signal differs by some \
-      dB from one spot to the next, and each --at, also at the same distance, is one more spot.
-
-      From recordings: one for each place, or the seconds of one that belong to each.
-
-      With --at edge, inside and outside it finds the boundary of a region, for monitor --boundary.
-
-      With --save the result stands in the configuration file and is used from then on: a table \
-      with the beacon's name and its power; with several adapters, their offsets; and the boundary \
-      of the --region that the file has, else of all. The rest of the file stays as it is.
+      Live, it asks for the beacon at each place in turn, and goes on when it has received enough: \
+      10 seconds and more. Lift the beacon off metal, keep bodies out of the way, and move it by a \
+      hand's width now and then. From recordings: one for each place, or the seconds of one that \
+      belong to each. With --at edge, inside and outside it finds the boundary of a region.
 
       It prints the options that use the result, with their errors (half of a 95 % interval), and \
-      refuses what cannot be right: too few packets, a beacon that moves, a body in the way.
+      refuses what cannot be right: too few packets, a beacon that moves, a body in the way. With \
+      --save the result is added to the configuration file and is used from then on.
 
       EXAMPLES
-        beaconscan calibrate
         beaconscan calibrate --at 1 --at 1 --at 3 --at 6 --save --name forklift
         beaconscan calibrate --at edge --at inside --at outside
         beaconscan calibrate --at 0.3=captures/visitor.btsnoop@38-51 \\

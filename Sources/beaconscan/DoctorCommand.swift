@@ -8,25 +8,16 @@ struct DoctorCommand: ParsableCommand {
     discussion: """
       Looks at the kernel, this process's network and rights, the adapters, the programs that use \
       them, the system's message bus and bluetoothd. Each fault is followed by the one command \
-      that fixes it; run them in their order. An error stops scanning, a warning does not. Where \
-      there are several adapters, one that works is enough; so is one of the two ways to receive, \
-      by raw HCI sockets or by bluetoothd. The way that scans take by themselves \
-      has a line too: why, and what it costs.
-
-      The last lines are about locations, which scanning does not need: gpsd with its receivers \
-      and whether they have a fix, GeoClue and its agent, the compass of iio-sensor-proxy, the \
-      configured position, and the source that locate uses, with the reason. They do not change \
-      the status.
+      that fixes it; run them in their order. An error stops scanning, a warning does not. One \
+      adapter that works is enough; so is one of the two ways to receive, by raw HCI sockets or by \
+      bluetoothd. The last lines are about locations, and do not change the status.
 
       The doctor switches nothing on or off. It asks each adapter's controller for its version and \
-      sets scan parameters, which starts no scan; the next program that scans sets its own. gpsd \
-      opens its receivers for it, for two seconds at most.
-
-      The status is 0 where scanning can work, 77 where only permission is missing, else 69.
+      sets scan parameters, which starts no scan. gpsd opens its receivers for it, for two seconds \
+      at most. The status is 0 where scanning can work, 77 where only permission is missing, else 69.
 
       EXAMPLES
         beaconscan doctor
-        beaconscan doctor --format json
         beaconscan doctor --position 52.5163,13.3777
       """)
 

@@ -12,14 +12,9 @@ struct HistoryCommand: ParsableCommand {
     abstract: "Show what beaconscan serve stored: events, stays, and the presence of beacons.",
     discussion: """
       Without other options it lists the events, the oldest first: regions and circles that were \
-      entered and left, states, visits, and changes of the reception. JSON has the records as they were stored, which \
-      are those of monitor.
-
-      --dwell shows for each region how long the stays were that ended, and the time inside by \
-      hour of the day. --presence shows for each hour which beacons were received, for how long \
-      and how strongly. --plot draws for each region when it was occupied.
-
-      The service may write meanwhile. It keeps 90 days and 64 MiB by default; see docs/history.md.
+      entered and left, states, visits, and changes of the reception. JSON has the records as they \
+      were stored, which are those of monitor. The service may write meanwhile. It keeps 90 days \
+      and 64 MiB by default; see docs/history.md.
 
       EXAMPLES
         beaconscan history --since 24h
@@ -27,7 +22,6 @@ struct HistoryCommand: ParsableCommand {
         beaconscan history --dwell --since 7d
         beaconscan history --presence --since '2026-01-15 09:00' --format csv
         beaconscan history --plot --since 24h
-        beaconscan history --database /var/lib/beaconscan/history.sqlite
       """)
 
   @Option(

@@ -16,22 +16,17 @@ struct InspectCommand: AsyncParsableCommand {
     discussion: """
       Of each beacon: sightings, signal strength, its advertising interval and the share of its \
       adverts that was lost, as its gaps show. At most 65,536 beacons are kept; more make the \
-      oldest go, and the summary counts them.
+      oldest go, and the summary counts them. A random private address changes every few minutes, \
+      and counts as another advertiser then.
 
-      --all lists every advertiser in place of the iBeacons: address, name, company, services, the \
-      beacons that it is (iBeacon, AltBeacon, Eddystone), how often and how strong it was received \
-      and its interval. A random private address changes every few minutes, and counts as another \
-      advertiser then.
-
-      Of a track (NMEA 0183, GPX, a log of gpsd): the number of fixes, its time span, the box that has \
-      them all, the length from fix to fix with its jitter, and what was discarded and why.
+      Of a track (NMEA 0183, GPX, a log of gpsd): the number of fixes, its time span, the box that \
+      has them all, its length, and what was discarded and why.
 
       Without a recording it receives for a minute, or for --duration seconds.
 
       EXAMPLES
         beaconscan inspect --adapter hci0
         beaconscan inspect captures/lobby.btsnoop
-        beaconscan inspect captures/hostile.pcapng --format json
         beaconscan inspect captures/lobby.btsnoop --all --sort rssi
       """)
 

@@ -18,20 +18,13 @@ struct LocateCommand: AsyncParsableCommand, MainSection {
       --accuracy, or the best within 10 seconds of the first. With --follow, --duration, --count, \
       --heading or --visits it shows each fix until it is interrupted.
 
-      Locations come from gpsd, from GeoClue or from the --position; the choice and its reason \
-      stand on standard error. Fixes have the accuracy that their source states: the radius that \
-      contains this machine with a probability of 68 %. What a source does not know is null, or \
-      empty.
+      Locations come from gpsd, from GeoClue or from the --position; standard error has the choice \
+      and its reason. The accuracy is the radius that contains this machine with a probability of \
+      68 %. What a source does not know is null, or empty. With --interval a live source works no \
+      more often than that.
 
       A recorded track is replayed with --replay, or by its name: NMEA 0183, GPX or a log of gpsd \
-      (JSON). All its fixes are shown, on its own time; the last lines of --format json have what \
-      was discarded and why, and so has standard error. --follow goes on behind its end.
-
-      With --interval a live source works no more often than that: a receiver of gpsd is off \
-      between two fixes that are 30 seconds apart or more.
-
-      --heading needs a compass, or a track that has one. --visits shows when a stay of some \
-      minutes began and ended.
+      (JSON). All its fixes are shown, on its own time, and what was discarded and why.
 
       EXAMPLES
         beaconscan locate --source gpsd

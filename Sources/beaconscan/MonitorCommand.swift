@@ -18,51 +18,36 @@ struct MonitorCommand: AsyncParsableCommand {
       A region is entered with the first of its beacons that meets the rules and left with the \
       last. With --each, each of its beacons enters and leaves. Without other options, one \
       sighting is enough to enter, and a beacon is gone after its exit timeout, which is learned \
-      from its own gaps. See docs/regions.md.
-
-      The rules hold for every region; those that a region has of its own come first. They stand \
-      behind its beacons, under the names of the options: --region door=UUID,enter-distance=1,each.
+      from its own gaps. The rules hold for every region; those that a region has of its own come \
+      first: --region door=UUID,enter-distance=1,each. See docs/regions.md.
 
       A circle on the earth is a region too: --region NAME=LATITUDE,LONGITUDE,RADIUS, in degrees and \
       meters. Fixes come from a track among the recordings, or as beaconscan locate receives them; \
-      where they are too coarse for a circle, its state stays. Circles and regions of beacons may be \
-      monitored together; of recordings, both need theirs, and they are merged by time.
+      where they are too coarse for a circle, its state stays.
 
       At the start every region counts as outside, so that someone who is there already enters. \
       The first lines of --format json and csv, and the first events of --exec, are the states at \
-      the start. \
-      With --state-file monitoring resumes with the stored states, also after a crash, and reports \
-      only what really changed; an event counts as reported when its line was written.
+      the start. With --state-file monitoring resumes with the stored states, also after a crash; \
+      an event counts as reported when its line was written.
 
       On a terminal, a live run and a paced replay (--speed 1x) redraw a table of the regions in \
-      place; the keys d, n and l sort it by distance, name or last change, and q ends it. Otherwise \
-      there is a line for each event.
+      place; the keys d, n and l sort it, and q ends it. While reception is lost no region is left; \
+      standard error has the reason, and monitoring resumes by itself.
 
-      Without --replay an adapter receives. While reception is lost no region is left; standard \
-      error has the reason, and monitoring resumes by itself. What several adapters receive is one \
-      beacon.
-
-      --exec runs a command by /bin/sh for each event. The event stands as a line of JSON on its \
-      standard input, and its columns in --format csv stand in the environment where they are \
-      known: BEACONSCAN_TYPE (enter, exit, state), BEACONSCAN_STATE (inside, outside), \
-      BEACONSCAN_REGION, BEACONSCAN_TIME, BEACONSCAN_RULE, BEACONSCAN_DWELL, BEACONSCAN_UUID, \
-      BEACONSCAN_MAJOR, BEACONSCAN_MINOR, BEACONSCAN_RSSI, BEACONSCAN_DISTANCE, \
-      BEACONSCAN_BEACONS (how many are inside), BEACONSCAN_LATITUDE and so on. What it prints goes to standard error. One runs at a time, in the order of the \
-      events; monitoring goes on meanwhile, and of more than 256 events that wait the oldest are \
-      dropped. A replay that is not paced waits for each.
+      --exec runs a command by /bin/sh for each event, one at a time; of more than 256 events that \
+      wait the oldest are dropped. The event is a line of JSON on its standard input, and its \
+      columns in --format csv are in the environment where they are known: BEACONSCAN_TYPE (enter, \
+      exit, state), BEACONSCAN_STATE (inside, outside), BEACONSCAN_REGION, BEACONSCAN_TIME, \
+      BEACONSCAN_BEACONS (how many are inside) and so on. What it prints goes to standard error.
 
       EXAMPLES
         beaconscan monitor --region lobby=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 \\
           --state-file regions
         beaconscan monitor --each --uuid E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 \\
           --replay captures/visitor.btsnoop
-        beaconscan monitor --enter-distance 1 --exit-distance 3 --format json \\
-          --region kiosk=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0:1:100 \\
-          --replay captures/visitor.btsnoop
         beaconscan monitor --region stop=52.5163,13.3777,200 captures/visitor.gpx \\
           --region kiosk=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0:1:100 \\
           captures/visitor.btsnoop
-        beaconscan monitor --region fair=52.5163,13.3777,200 --source gpsd
         beaconscan monitor --uuid 0EDCE000-1111-4222-8333-444455556666 \\
           --exec 'echo "$BEACONSCAN_STATE" > screen' --exit-after 30 \\
           --state-file regions --replay captures/edge.btsnoop

@@ -13,27 +13,20 @@ struct RangeCommand: AsyncParsableCommand {
     discussion: """
       A distance is as likely too long as too short; accuracy is its standard deviation. Both rest \
       on the power that the beacon states for 1 m: calibrate on site where it must be right. See \
-      docs/ranging.md. With no region named, every iBeacon counts.
+      docs/ranging.md. What several adapters receive is one beacon, with the strongest of their \
+      signals.
 
-      On a terminal, a live run and a paced replay (--speed 1x) redraw their table in place; \
-      the keys d, n and l sort it by distance, name or last sighting, and q ends it. \
-      Otherwise the table comes at the end: the sightings of each beacon, and its zones in order.
+      On a terminal, a live run and a paced replay (--speed 1x) redraw their table in place; the \
+      keys d, n and l sort it, and q ends it. Otherwise the table comes at the end: the sightings \
+      of each beacon, and its zones in order. While reception is lost no reports come; standard \
+      error has the reason, and reports resume by themselves.
 
-      Without --replay an adapter receives. While reception is lost no reports come; standard \
-      error has the reason, and reports resume by themselves. What several adapters receive is one \
-      beacon, with the strongest of their signals; --sides adds whether the left or the right of \
-      two adapters receives it stronger.
-
-      --on-change shows a line for each beacon that appears, comes into another zone (immediate, \
-      near, far, unknown) or disappears, in place of the reports. --exec runs a command by /bin/sh \
-      for each such change, as monitor does for its events: with a line of JSON on its standard \
-      input, and with BEACONSCAN_TYPE (appear, zone, disappear), BEACONSCAN_PROXIMITY, \
-      BEACONSCAN_PREVIOUS, BEACONSCAN_REGION, BEACONSCAN_UUID, BEACONSCAN_MAJOR, BEACONSCAN_MINOR, \
-      BEACONSCAN_DISTANCE, BEACONSCAN_RSSI and so on where they are known.
+      --exec runs a command by /bin/sh for each change of --on-change, as monitor does for its \
+      events: with a line of JSON on its standard input, and with BEACONSCAN_TYPE (appear, zone, \
+      disappear), BEACONSCAN_PROXIMITY, BEACONSCAN_PREVIOUS, BEACONSCAN_REGION and so on.
 
       EXAMPLES
         beaconscan range --duration 60
-        beaconscan range --replay captures/visitor.btsnoop
         beaconscan range --replay captures/visitor.btsnoop --speed 10x
         beaconscan range --uuid E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 \\
           --format json --replay captures/visitor.btsnoop

@@ -17,11 +17,7 @@ struct RecordCommand: AsyncParsableCommand, UnusedOptions {
       Every advert and LE event, every command and its answer is saved, with its time; btmon, \
       Wireshark and beaconscan read it. What was received more than a second ago outlives a power \
       cut. A full disk is reported once; recording resumes as soon as there is room. It needs raw \
-      HCI sockets: bluetoothd reports no packets.
-
-      With --rotate-size or --rotate-every there are several files, and with --keep only so many \
-      stay. With --replay, a recording is recorded again, in another format or in parts. An \
-      interrupt ends it cleanly.
+      HCI sockets. With --replay, a recording is recorded again, in another format or in parts.
 
       EXAMPLES
         beaconscan record site.btsnoop

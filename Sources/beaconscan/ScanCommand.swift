@@ -14,9 +14,7 @@ struct ScanCommand: AsyncParsableCommand {
 
       EXAMPLES
         beaconscan scan --adapter hci0
-        beaconscan scan --replay captures/visitor.btsnoop
         beaconscan scan captures/lobby.btsnoop --all --sort rssi --top 5
-        beaconscan scan captures/visitor.btsnoop --min-rssi -60
         beaconscan scan --replay captures/lobby.btsnoop --format json --count 5
         gzip -c captures/lobby.btsnoop | beaconscan scan --replay - --format csv
       """)

@@ -21,25 +21,17 @@ struct ServeCommand: AsyncParsableCommand, UnusedOptions {
     abstract: "Serve beacons, regions, locations and events to other programs and to a page.",
     discussion: """
       A page in a browser, http://127.0.0.1:8732/, shows what is near. Programs get the same as JSON, \
-      and events as they happen as Server-Sent Events: /api/v1/beacons, /api/v1/regions, \
-      /api/v1/location, /api/v1/health, /api/v1/history, /api/v1/signal, /api/v1/events; /metrics is \
-      for Prometheus, and /api/v1/openapi.json describes all. See docs/service.md.
+      and events as they happen as Server-Sent Events. /api/v1/openapi.json describes all, and \
+      /metrics is for Prometheus. See docs/service.md.
 
       The regions are those of the options, or those of the configuration file. With --token-file, \
-      programs may add and remove others over HTTP: PUT and DELETE /api/v1/regions/NAME. With \
-      --state-file or --history regions, their states and events outlive the service.
-
-      With --source, with a --position or with a circle (--region NAME=LATITUDE,LONGITUDE,RADIUS) the \
-      service has locations too: fixes, headings, visits, and entries and exits of circles.
+      programs may add and remove others over HTTP. With --state-file or --history regions, their \
+      states and events outlive the service. With --source, with a --position or with a circle \
+      (--region NAME=LATITUDE,LONGITUDE,RADIUS) the service has locations too.
 
       The receiver rests while no region is monitored and nobody has asked for beacons in the last \
-      minute. A recording is replayed in its own time, and begins when something is wanted of it.
-
-      SIGHUP reads the configuration file again: its regions and rules count from then on, and \
-      regions that stay keep their state. Other options need a restart. SIGTERM ends the service.
-
-      --mqtt publishes regions, the beacons that have a name and the receiver's state to a broker, where \
-      Home Assistant discovers them. --webhook delivers entries and exits to a URL.
+      minute. A recording is replayed in its own time, and begins when something is wanted of it. \
+      SIGHUP reads the configuration file again, for its regions and rules. SIGTERM ends the service.
 
       Where it can be reached from other machines, --token-file is needed for reading too. Only \
       requests that name this machine as localhost, or as --host says, are answered, and pages of \
@@ -50,7 +42,6 @@ struct ServeCommand: AsyncParsableCommand, UnusedOptions {
           --region kiosk=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0:1:100
         beaconscan serve --config /etc/beaconscan.toml --state-file regions \\
           --listen /run/beaconscan/http.sock
-        curl -N http://127.0.0.1:8732/api/v1/events
       """)
 
   @Argument(Inputs.files) var files: [String]
