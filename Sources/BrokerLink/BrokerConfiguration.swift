@@ -74,14 +74,14 @@ extension BrokerConfiguration {
   /// Checks everything that needs no connection.
   package func check() throws(BrokerError) {
     guard !host.isEmpty, host.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
-      throw BrokerError("the MQTT broker's host '\(host)' is no name; give one such as mqtt.local")
+      throw BrokerError("the MQTT broker's host '\(host)' is not a name; give one such as mqtt.local")
     }
     guard port != 0 else {
       throw BrokerError("the MQTT broker's port is 0; give one from 1 to 65535, such as 1883")
     }
     guard TopicName.isIdentifier(node) else {
       throw BrokerError(
-        "the MQTT node '\(node)' is no identifier; give ASCII letters, digits, _ and - alone, "
+        "the MQTT node '\(node)' is not an identifier; give ASCII letters, digits, _ and - alone, "
           + "\(TopicName.maximumIdentifierBytes) at most")
     }
     try Self.check(prefix, "topic prefix")
@@ -111,7 +111,7 @@ extension BrokerConfiguration {
       !prefix.hasPrefix("$")
     else {
       throw BrokerError(
-        "the MQTT \(what) '\(prefix)' is no topic; give levels such as site/kiosk, 1024 bytes at most, "
+        "the MQTT \(what) '\(prefix)' is not a topic; give levels such as site/kiosk, 1024 bytes at most, "
           + "without +, #, control characters, empty levels and a $ in front")
     }
   }

@@ -83,7 +83,7 @@ package enum OpenAPI {
               \(query("region", "Only events of this region.", ##"{ "type": "string", "minLength": 1, "maxLength": 64, "pattern": \##(noControls) }"##)),
               \(query("since", "Only events from this time on.", time)),
               \(query("until", "Only events before this time.", time)),
-              \(query("after", "Only events behind the one of this id.", #"{ "type": "string", "pattern": "^[0-9a-f]{8}-[0-9]{1,18}$" }"#)),
+              \(query("after", "Only events after the one of this id.", #"{ "type": "string", "pattern": "^[0-9a-f]{8}-[0-9]{1,18}$" }"#)),
               \(query("limit", "How many at most.", #"{ "type": "integer", "minimum": 1, "maximum": 1000, "default": 100 }"#))
             ],
             "responses": {

@@ -50,7 +50,7 @@ extension RegionRequest {
       members = try JSONDecoder().decode([String: Value].self, from: Data(json))
     } catch {
       throw .invalid(
-        "the body is no JSON object of texts, numbers and true or false; write \(example)")
+        "the body is not a JSON object of texts, numbers and true or false; write \(example)")
     }
     if members["uuid"] == nil, members.keys.contains(where: Self.circleKeys.contains) {
       self = try Self.circle(name, members)

@@ -17,7 +17,7 @@ extension HTTPRequestHead {
     }
     guard uri.hasPrefix("/") || uri == "*" && method == .OPTIONS else {
       return HTTPRefusal(
-        .badRequest, "the request's target is no path; write one such as /api/v1/health")
+        .badRequest, "the request's target is not a path; write one such as /api/v1/health")
     }
     return checkTransferEncoding()
   }

@@ -125,7 +125,7 @@ extension HTTPField.Name {
 
   /// Returns a header name, which must be a token (RFC 9110, section 5.1).
   private static func named(_ name: String) -> HTTPField.Name {
-    guard let name = HTTPField.Name(name) else { preconditionFailure("'\(name)' is no token") }
+    guard let name = HTTPField.Name(name) else { preconditionFailure("'\(name)' is not a token") }
     return name
   }
 }

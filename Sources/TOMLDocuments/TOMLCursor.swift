@@ -188,7 +188,7 @@ struct TOMLCursor {
       let scalar = Unicode.Scalar(value)
     else {
       throw Problem(
-        "this is no escape; valid are \\b \\t \\n \\f \\r \\\" \\\\ \\uXXXX and \\UXXXXXXXX, and 'text' in "
+        "this is not an escape; valid are \\b \\t \\n \\f \\r \\\" \\\\ \\uXXXX and \\UXXXXXXXX, and 'text' in "
           + "single quotes needs none", at: start)
     }
     offset += count
@@ -218,7 +218,7 @@ struct TOMLCursor {
       return .integer(integer)
     }
     if let float = Self.float(word) { return .float(float) }
-    throw Problem("\(word) is no value; valid is \(Self.valid)", at: start)
+    throw Problem("\(word) is not a value; valid is \(Self.valid)", at: start)
   }
 
   private mutating func skipWord() {

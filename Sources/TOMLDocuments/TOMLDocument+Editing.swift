@@ -20,7 +20,7 @@ extension TOMLDocument {
       }
       guard case .table(let next) = item.value else {
         throw Problem(
-          "'\(name)' is no table here; give it a header such as [\(name)]",
+          "'\(name)' is not a table here; give it a header such as [\(name)]",
           at: item.range.lowerBound)
       }
       table = next

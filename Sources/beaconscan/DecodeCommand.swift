@@ -8,7 +8,7 @@ struct DecodeCommand: ParsableCommand {
     abstract: "Decode one advert: its structures, the beacon in it, and what is wrong where.",
     discussion: """
       The bytes are hexadecimal, with or without spaces, colons or 0x. Their kind is recognized, \
-      or given by --as. An advert without a beacon is no error.
+      or given by --as. An advert without a beacon is not an error.
 
       EXAMPLES
         beaconscan decode 1aff4c000215e2c56db5dffb48d2b060d0f5a71096e000010002c5

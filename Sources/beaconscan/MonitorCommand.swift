@@ -113,7 +113,7 @@ struct MonitorCommand: AsyncParsableCommand {
       if let capture = captures.first, regions.all.isEmpty {
         throw CommandError(
           .badData,
-          "\(capture): it is no track, and every region is a circle; leave it out, or name a region of "
+          "\(capture): it is not a track, and every region is a circle; leave it out, or name a region of "
             + "beacons too")
       }
     }

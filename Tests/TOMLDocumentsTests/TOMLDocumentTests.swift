@@ -71,7 +71,7 @@ import Testing
   @Test(arguments: [
     ("a = ", 1, 5, "expected a value"), ("a", 1, 2, "expected ="), ("= 1", 1, 1, "expected a key"),
     ("a = 1 b = 2", 1, 7, "end of the line"), ("a = 1\na = 2", 2, 1, "'a' is there already"),
-    ("é = 1", 1, 1, "expected a key"), ("\"é\" = x", 1, 7, "x is no value"),
+    ("é = 1", 1, 1, "expected a key"), ("\"é\" = x", 1, 7, "x is not a value"),
     ("a = 01", 1, 5, "no value"), ("a = 1__0", 1, 5, "no value"), ("a = .5", 1, 5, "no value"),
     ("a = 5.", 1, 5, "no value"), ("a = 1.e2", 1, 5, "no value"), ("a = +0x1", 1, 5, "no value"),
     ("a = 0xG", 1, 5, "no value"), ("a = True", 1, 5, "no value"), ("a = 1_", 1, 5, "no value"),

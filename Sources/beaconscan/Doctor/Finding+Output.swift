@@ -20,7 +20,7 @@ extension StandardOutput {
         case .error: 31
         }
       let shown = hasColor ? "\u{1B}[\(color)m\(level)\u{1B}[0m" : level
-      try write(sentence: finding.text, behind: shown + gap, indent: indent)
+      try write(sentence: finding.text, after: shown + gap, indent: indent)
       if let command = finding.command { try write("           \(command)\n") }
     }
   }

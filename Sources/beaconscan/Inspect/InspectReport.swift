@@ -65,7 +65,7 @@ struct InspectReport {
   private func writeTable(to output: StandardOutput) throws {
     for capture in captures {
       try output.write(sentence: "\(capture.name): \(capture.formatName ?? "nothing read")")
-      for remark in capture.remarks { try output.write(sentence: remark, behind: "  ") }
+      for remark in capture.remarks { try output.write(sentence: remark, after: "  ") }
     }
     let packets = "\(counted(counts.packets, "packet")), \(counts.advertisingPackets) of them"
     let reports = "\(counted(counts.reports, "report")), \(counted(counts.sightings, "sighting"))"

@@ -98,15 +98,15 @@ struct TrackReport {
   func write(to output: StandardOutput) throws {
     try output.write(
       sentence: "\(summary.file): \(format?.name ?? "nothing read"), \(summary.sentence)")
-    for remark in summary.remarks() { try output.write(sentence: remark, behind: "  ") }
+    for remark in summary.remarks() { try output.write(sentence: remark, after: "  ") }
     guard let first, let last, let corners else { return }
     try output.write(
       sentence: "from \(output.zone.text(first.timestamp)) to \(output.zone.text(last.timestamp)), "
-        + "\(fixed(last.time.seconds(since: first.time), 0)) s", behind: "  ")
+        + "\(fixed(last.time.seconds(since: first.time), 0)) s", after: "  ")
     let (a, b) = (corners.southWest, corners.northEast)
     try output.write(
       sentence: "within \(decimal(a.latitude, 6)),\(decimal(a.longitude, 6)) and "
         + "\(decimal(b.latitude, 6)),\(decimal(b.longitude, 6)); "
-        + "\(fixed(length / 1000, 3)) km from fix to fix", behind: "  ")
+        + "\(fixed(length / 1000, 3)) km from fix to fix", after: "  ")
   }
 }

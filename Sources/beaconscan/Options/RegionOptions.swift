@@ -51,7 +51,7 @@ struct RegionOptions: ParsableArguments {
     if let circle = circles.first, tracks.isEmpty, let capture = captures.first {
       throw CommandError(
         .badData,
-        "\(capture): it is no track, and the region '\(circle.identifier)' is a circle; give a track of "
+        "\(capture): it is not a track, and the region '\(circle.identifier)' is a circle; give a track of "
           + "NMEA 0183, GPX or gpsd JSON too")
     }
     if let region = all.first, captures.isEmpty, let track = tracks.first {

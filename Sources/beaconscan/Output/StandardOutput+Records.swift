@@ -54,7 +54,7 @@ extension StandardOutput {
   }
 
   /// Writes a sentence after a prefix. On a terminal its lines are wrapped and indented.
-  func write(sentence: String, behind start: String = "", indent: Int = 2) throws {
+  func write(sentence: String, after start: String = "", indent: Int = 2) throws {
     var lines = [sentence]
     if let width, (start.isEmpty ? 0 : indent) + sentence.columns > width {
       lines = sentence.wrapped(to: max(20, width - indent), cutsWords: false)

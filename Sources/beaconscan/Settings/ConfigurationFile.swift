@@ -331,7 +331,7 @@ struct ConfigurationFile {
         named.append((entry.key, table))
       } else {
         problem(
-          "'\(entry.key)' is no table; a \(kind) has a table with its name, as in [\(kind).lobby]",
+          "'\(entry.key)' is not a table; a \(kind) has a table with its name, as in [\(kind).lobby]",
           at: entry.range)
       }
     }
