@@ -22,7 +22,6 @@ struct BeaconRate {
 
   var beacons: [BeaconIdentity] { Array(last.keys) }
 
-  /// Returns whether to publish a beacon now, and records that it was published.
   mutating func publishes(_ beacon: RangedBeacon, at time: MonotonicTime) -> Bool {
     if let last = last[beacon.beacon], let before = last.time {
       let age = time.seconds(since: before)

@@ -1,7 +1,5 @@
 import CMosquitto
 
-// Error sentences without a full stop: what went wrong, where, and what to do.
-
 extension BrokerConfiguration {
   private var broker: String { "the MQTT broker at \(address)" }
 
@@ -37,7 +35,6 @@ extension BrokerConfiguration {
     "\(broker) does not answer; check that the port is one of MQTT, and whether it expects TLS"
   }
 
-  /// Returns the reason that the broker refused the connection (MQTT 3.1.1, section 3.2.2.3).
   func sentence(forAnswer answer: Int32) -> String {
     switch answer {
     case 1: "\(broker) does not accept MQTT 3.1.1; use one that does"

@@ -5,7 +5,6 @@ package struct BrokerStatus: Sendable, Equatable {
   package var gaps = 0
   package var waiting = 0
   package var reconnects = 0
-  /// The last error, without a full stop.
   package var lastError: String?
 }
 

@@ -34,7 +34,6 @@ struct Discovery {
 
   private static let location = "location"
 
-  /// Returns the entities of a region, or none without discovery.
   func entities(of region: BrokerRegion) -> [Entity] {
     guard configuration.discoveryPrefix != nil else { return [] }
     let (id, topics) = (TopicName.identifier(of: region.name), topics.region(region.name))
@@ -59,8 +58,6 @@ struct Discovery {
     ]
   }
 
-  /// Returns the entities of a beacon, or none without discovery. Home Assistant puts the device's
-  /// name before theirs.
   func entities(of beacon: BeaconIdentity, named name: String) -> [Entity] {
     guard configuration.discoveryPrefix != nil else { return [] }
     let (id, topics) = (beacon.topicLevel, topics.beacon(beacon))
@@ -103,13 +100,9 @@ struct Discovery {
     ]
   }
 
-  /// Home Assistant takes `None` as an unknown state.
   private static let value = "{{ 'None' if value == 'unknown' else value }}"
 
-  /// The level in topics that only this receiver's entities have.
   private var node: String { "beaconscan_\(configuration.node)" }
-
-  /// The discovery topics of this receiver, including those of earlier runs.
   var filter: String { "\(configuration.discoveryPrefix ?? "")/+/\(node)/+/config" }
 
   func isOwn(_ topic: String) -> Bool {
@@ -117,7 +110,6 @@ struct Discovery {
       && topic.hasSuffix("/config") && topic.contains("/\(node)/")
   }
 
-  /// Returns the retained topics to remove with the first entity of a region or beacon.
   func states(of topic: String) -> [String] {
     let object = topic.split(separator: "/").dropLast().last ?? ""
     func part(_ prefix: String, _ suffix: String) -> String? {
@@ -170,13 +162,9 @@ struct Discovery {
 struct Topics {
   let prefix: String
 
-  /// The topic for `online` or `offline`.
   var status: String { "\(prefix)/status" }
-
   var health: String { "\(prefix)/health" }
-
   var location: String { "\(prefix)/location" }
-
   var visitEvent: String { "\(prefix)/visits/event" }
 
   struct Region {

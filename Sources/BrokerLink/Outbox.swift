@@ -6,7 +6,6 @@ import DequeModule
 /// order when there is room. Every message that was sent waits for its acknowledgment, and without
 /// one is sent again on the next connection.
 struct Outbox {
-  /// The groups of topics, in the order of their publication on a new connection.
   enum Kind: Int, Comparable {
     case status, discovery, state
     /// Not retained by the broker, and dropped when a connection ends.
@@ -24,7 +23,6 @@ struct Outbox {
 
   private struct Entry {
     var kind: Kind
-    /// The position among the entries of its kind.
     var order: UInt64
     /// Empty to remove the topic.
     var payload: [UInt8]
@@ -33,16 +31,13 @@ struct Outbox {
   }
 
   private struct Event {
-    /// The number of its entry in the journal.
     var id: Int64
     var token: UInt64
     var topic: String
     var payload: [UInt8]
   }
 
-  /// The most messages that are sent and not acknowledged.
   static let window = 20
-  /// The most momentary topics that wait.
   static let maximumMomentary = 1000
 
   private var entries: [String: Entry] = [:]
@@ -56,7 +51,6 @@ struct Outbox {
 
   private(set) var isConnected = false
   private(set) var published = 0
-  /// The journal entry after which to look for the next event.
   private(set) var position: Int64
 
   init(position: Int64) { self.position = position }
@@ -68,9 +62,7 @@ struct Outbox {
     isConnected && eventsSent == events.count && topicsSent.count + eventsSent < Self.window
   }
 
-  /// A number that changes whenever a message is set or appended.
   var revision: UInt64 { counter }
-
   var isEmpty: Bool { !hasWaiting && events.isEmpty && topicsSent.isEmpty }
 
   private var hasWaiting: Bool {
@@ -127,7 +119,6 @@ struct Outbox {
     for topic in entries.filter({ $0.value.kind == .momentary }).keys { entries[topic] = nil }
   }
 
-  /// Returns the next message to send, or `nil` if none waits or the window is full.
   mutating func next() -> Message? {
     guard isConnected, topicsSent.count + eventsSent < Self.window else { return nil }
     for kind in waiting.indices {

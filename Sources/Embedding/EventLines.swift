@@ -13,10 +13,8 @@ struct EventLines<Token> {
 
   enum ValueKind: Hashable { case ranging, fix, heading }
 
-  /// The maximum number of waiting lines, without those of the latest values.
   let limit: Int
   private var lines = Deque<Entry>()
-  /// The waiting values, with at least one line for each kind.
   private var values: [ValueKind: Deque<Entry>] = [:]
   private var latest: UInt64 = 0
   /// The number of lines dropped since ``takeMissed()``.

@@ -3,9 +3,8 @@ import Scanning
 package import ServiceCore
 
 extension BeaconClient {
-  /// Makes these the only regions of the client's group, and returns the names of stored regions
-  /// that were removed. A region that was stored resumes with its state, which the events begin
-  /// with. Another one begins outside, so someone who is there already enters.
+  /// Makes these the only regions of the client's group, and returns the names of stored ones that
+  /// were removed. A region that was stored resumes with its state. Another one begins outside.
   package func replaceRegions(
     with regions: [BeaconRegion], _ events: inout MonitorEvents
   ) throws(BeaconServiceError) -> [String] {

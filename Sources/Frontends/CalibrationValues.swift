@@ -4,7 +4,6 @@ import Regions
 package import Scanning
 package import ServiceCore
 
-/// The excess of an adapter's signal strengths over the true ones.
 package struct AdapterOffset: Sendable {
   /// The adapter; `nil` for all.
   package var adapter: AdapterName?
@@ -26,7 +25,6 @@ package struct TypicalDistance: Sendable, Hashable {
   package var meters: Double
   package var factor: Double
 
-  /// The prior of ``ErrorBudget``.
   package init() {
     let budget = ErrorBudget()
     (meters, factor) = (budget.typicalDistance, budget.distanceFactor)
@@ -85,7 +83,6 @@ package struct BeaconCalibration: Sendable {
 }
 
 extension Calibration {
-  /// Sets one of ``Inputs/calibration``.
   package mutating func set(_ name: String, to text: String) throws(OptionError) {
     switch name {
     case "power": measuredPower = try Inputs.power.value(of: text)

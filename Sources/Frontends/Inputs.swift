@@ -8,7 +8,6 @@ import Records
 package import Regions
 package import Scanning
 
-/// The settings, each described once.
 package enum Inputs {}
 
 // MARK: Where sightings come from
@@ -104,7 +103,6 @@ extension Inputs {
   package static let major = number16("major", "Of --uuid, only this major.")
   package static let minor = number16("minor", "Of --uuid, only this minor.")
 
-  /// A whole number of 16 bits.
   package static func number16(
     _ name: String, _ summary: String, standard: UInt16? = nil
   ) -> Setting<UInt16> {
@@ -255,7 +253,6 @@ extension Inputs {
   package static let offset = Setting<Double>.number(
     "offset", "How much stronger than true a beacon is received.", "dB", in: -50...50,
     kind: "decibels such as 3")
-  /// The settings of a beacon's calibration.
   package static let calibration = [power, exponent, offset]
 
   package static let address = Setting<BluetoothAddress>(

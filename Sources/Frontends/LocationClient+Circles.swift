@@ -3,9 +3,8 @@ import Scanning
 package import ServiceCore
 
 extension LocationClient {
-  /// Makes these the only circles of the client's group, and returns the names of stored circles
-  /// that were removed. A circle that was stored resumes with its state, which the events begin
-  /// with. Another one begins outside, so a machine that is there already enters.
+  /// Makes these the only circles of the client's group, and returns the names of stored ones that
+  /// were removed. A circle that was stored resumes with its state. Another one begins outside.
   package func replaceCircles(
     with circles: [CircularRegion], _ events: inout MonitorEvents
   ) throws(LocationServiceError) -> [String] {

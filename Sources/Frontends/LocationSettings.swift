@@ -1,7 +1,6 @@
 package import LocationSources
 package import Positioning
 
-/// The options for the source of live locations.
 package struct LocationSettings: Sendable {
   package enum Kind: String, CaseIterable, Sendable {
     case auto, gpsd, geoclue, fixed
@@ -15,7 +14,6 @@ package struct LocationSettings: Sendable {
   package init() {}
 
   package var kind: Kind { source ?? .auto }
-
   package var isGiven: Bool { source != nil || gpsd != nil || position != nil }
 
   /// Returns the reason that the options do not fit together, or `nil`. A mark such as `--`
@@ -65,7 +63,6 @@ package struct PositionArgument: Hashable, Sendable, CustomStringConvertible {
   package let altitude: Double?
   package let description: String
 
-  /// The valid altitudes, in meters.
   private static let altitudes = -11_000.0...100_000
 
   /// Reads `LATITUDE,LONGITUDE` or `LATITUDE,LONGITUDE,ALTITUDE`.

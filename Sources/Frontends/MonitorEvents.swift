@@ -10,9 +10,7 @@ package import ServiceCore
 package struct MonitorEvents: Sendable {
   /// The time at which a region or one of its beacons was entered.
   private enum Entry {
-    /// An entry in this run.
     case received(MonotonicTime)
-    /// An entry in an earlier run.
     case stored(WallClockTime)
   }
 
@@ -23,10 +21,8 @@ package struct MonitorEvents: Sendable {
 
   /// The entries of the regions that are inside, and of the beacons inside them.
   private var entries: [Subject: Entry] = [:]
-  /// The states of the regions before anything was received.
   private var known: [RegionSnapshot] = []
   private var knownCircles: [CircleSnapshot] = []
-  /// The time of the latest crossing of each circle.
   private var crossings: [String: MonotonicTime] = [:]
   /// The rules of regions without rules of their own.
   package var rules: RegionRules

@@ -3,7 +3,6 @@ package import Records
 package import Scanning
 package import ServiceCore
 
-/// A named set of beacons, with its rules.
 package struct NamedRegion: Hashable, Sendable {
   package var name: String
   package var constraint: BeaconConstraint
@@ -14,7 +13,6 @@ package struct NamedRegion: Hashable, Sendable {
     (self.name, self.constraint, self.rules) = (name, constraint, rules)
   }
 
-  /// Creates a region that is named by its constraint.
   package init(_ constraint: BeaconConstraint) {
     self.init(name: constraint.description, constraint: constraint)
   }
@@ -31,7 +29,6 @@ package struct NamedRegion: Hashable, Sendable {
 
   /// The name that a user gave; `nil` for a region that is named by its constraint.
   package var givenName: String? { name == constraint.description ? nil : name }
-
   package var title: String { givenName.map { "\($0)  \(constraint)" } ?? name }
 }
 

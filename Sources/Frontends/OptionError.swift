@@ -1,6 +1,5 @@
 package import Regions
 
-/// A problem with an option.
 package indirect enum OptionError: Error, Hashable, Sendable, CustomStringConvertible {
   /// A value that cannot be used. The requirement says which are valid.
   case wrongValue(_ option: String, _ value: String, requirement: String)

@@ -1,2 +1,1 @@
-/// The version of the command and of the libraries.
 package let release = "0.1.0"

@@ -1,7 +1,6 @@
 package import Regions
 package import ServiceCore
 
-/// The options for entering and leaving a region.
 package struct RuleSettings: Sendable {
   package var each = false
   package var exitAfter = ExitTimeoutRule.adaptive()
@@ -15,7 +14,6 @@ package struct RuleSettings: Sendable {
 
   package init() {}
 
-  /// The options for the boundary of a region.
   package static let limits: Set = [
     "boundary", "enter-rssi", "exit-rssi", "enter-distance", "exit-distance",
   ]
@@ -31,7 +29,6 @@ package struct RuleSettings: Sendable {
 
   package static var names: Set<String> { Set(assignments.keys) }
 
-  /// Sets an option from its text.
   package mutating func set(_ name: String, to text: String?) throws(OptionError) {
     guard let assignment = Self.assignments[name] else { throw .unknownRule(name) }
     try assignment.set(&self, text)
@@ -102,14 +99,11 @@ package struct RuleSettings: Sendable {
   }
 }
 
-/// The boundary of a region for entering and leaving.
 package enum Boundary: Hashable, Sendable {
   case signal(Double)
   case distance(Double)
 
-  /// The valid signal strengths, in dBm.
   static let strengths = -128.0...0
-  /// The valid distances, in meters.
   static let distances = Double.leastNonzeroMagnitude...1000
 
   /// Reads a signal strength such as `-67` or `-67dBm`, or a distance such as `3m`.

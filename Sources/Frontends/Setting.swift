@@ -1,9 +1,6 @@
 import Records
 
-/// An input: its name, meaning, valid values, default and parsing.
-///
-/// The command line, the configuration file, the environment, the library for C and the service's
-/// regions read the same value from a text, and report the same sentence for one that is not valid.
+/// An input: its name, meaning, valid values, default and parsing, which every front end shares.
 /// The use of a setting states how many values it has.
 package struct Setting<Value: Sendable>: Sendable {
   package private(set) var about: SettingDescription
@@ -39,14 +36,12 @@ package struct Setting<Value: Sendable>: Sendable {
 
   package var name: String { about.name }
 
-  /// The same setting, which the short help leaves out.
   package var rare: Self {
     var rare = self
     rare.about.isRare = true
     return rare
   }
 
-  /// Reads a value.
   package func value(of text: String) throws(OptionError) -> Value {
     guard !text.isEmpty else {
       throw .missingValue(name, requirement: requirement(""))
@@ -57,7 +52,6 @@ package struct Setting<Value: Sendable>: Sendable {
     return value
   }
 
-  /// The error of this setting without a value.
   package var missingValue: OptionError {
     .missingValue(name, requirement: requirement(""))
   }
@@ -72,20 +66,15 @@ package struct SettingDescription: Hashable, Sendable {
   }
 
   package let name: String
-  /// The letter of a short option.
   package let letter: Character?
-  /// One sentence.
   package let summary: String
   /// The form of a value; `nil` for a flag.
   package let syntax: String?
-  /// Further sentences.
   package let details: String?
-  /// The default, as text.
   package let standard: String?
   /// The valid numbers; `nil` for other kinds of values.
   package let range: ClosedRange<Double>?
   package let completion: Completion
-  /// Whether the short help leaves it out.
   package fileprivate(set) var isRare = false
 
   package init(
@@ -103,7 +92,6 @@ package struct SettingDescription: Hashable, Sendable {
     self.completion = completion
   }
 
-  /// The summary with the range and the default.
   package var explanation: String {
     let notes = [range.map(Self.text), standard.map { "default: \($0)" }].compactMap { $0 }
     return notes.isEmpty ? summary : "\(summary) (\(notes.joined(separator: "; ")))"
@@ -126,7 +114,6 @@ package struct SettingDescription: Hashable, Sendable {
 }
 
 extension Setting where Value == Bool {
-  /// A setting that is on or off, and on without a value.
   package static func flag(
     _ name: String, letter: Character? = nil, _ summary: String, details: String? = nil
   ) -> Self {
@@ -185,7 +172,6 @@ extension Setting where Value == Seconds {
 }
 
 extension Setting where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
-  /// A setting with a few valid words.
   package static func choice(
     _ name: String, _ summary: String, _ syntax: String, details: String? = nil,
     standard: Value? = nil, shown: String? = nil
@@ -222,7 +208,6 @@ extension Setting where Value == String {
   }
 }
 
-/// Returns words as `a, b or c`.
 package func either(_ words: [String]) -> String {
   guard words.count > 1, let last = words.last else { return words.joined() }
   return words.dropLast().joined(separator: ", ") + " or " + last
@@ -256,7 +241,6 @@ package struct Assignment<Root>: Sendable {
     self.set = set
   }
 
-  /// Returns the assignment to a part of another kind of record.
   package func within<Whole>(_ path: any WritableKeyPath<Whole, Root> & Sendable) -> Assignment<
     Whole
   > {

@@ -1,17 +1,14 @@
 /// The server's limits on the resources of clients.
 package struct ClientLimits: Sendable {
-  /// The most open connections.
   package var connections = 512
   /// The longest time for a client to start a request, to complete a request, to take an answer,
   /// and to take anything from an event stream.
   package var patience: Duration = .seconds(30)
-  /// The most bytes in a request's body.
   package var bodyBytes = RegionRequest.maximumBytes
   /// The most bytes in an incomplete request, including its fields and the framing of chunks.
   var requestBytes = 256 << 10
   /// The most bytes to drop after the last request of a connection, so that its answer arrives.
   var droppedBytes = 1 << 20
-  /// The longest time to drop them.
   var lingering: Duration = .seconds(2)
 
   package init() {}

@@ -24,7 +24,6 @@ package final class EventFormat: Sendable {
 
   package func setRules(_ rules: RegionRules) { lines.withLock { $0.rules = rules } }
 
-  /// Records a region's stored state, before anything is received.
   package func begin(with known: RegionSnapshot) {
     lines.withLock { lines in
       lines.begin(with: known, insideSince: known.status.state == .inside ? known.since : nil)

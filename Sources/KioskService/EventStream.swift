@@ -8,10 +8,8 @@ import ServiceCore
 /// that is too slow for the journal gets a new snapshot in place of the dropped events.
 struct EventStream: Sendable {
   let hub: KioskHub
-  /// The ID of the last event that the client received, or `nil` for a new stream.
   let lastEvent: String?
 
-  /// Writes events until the service stops or the client disconnects.
   @concurrent func write(to writer: Response.Writer) async throws {
     var text = Array("retry: 1000\n\n".utf8)
     let snapshot = hub.snapshotJSON

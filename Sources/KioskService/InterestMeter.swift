@@ -54,7 +54,6 @@ final class InterestMeter: Sendable {
     }
   }
 
-  /// Reports the current interest if it differs from the last report.
   private func report() {
     reported.withLock { reported in
       let isInterested = state.withLock { $0.isInterested }

@@ -5,9 +5,7 @@ package import Storage
 
 /// Accumulates how long each beacon was received in each hour.
 package struct PresenceMeter: Sendable {
-  /// The most beacons between two writes.
   static let maximumBeacons = 4096
-  /// The seconds between two writes.
   private static let interval = 60.0
   /// The longest time between two reports that counts, in seconds.
   private static let longestGap = 5.0
@@ -51,10 +49,8 @@ package struct PresenceMeter: Sendable {
     written.map { abs(time.seconds(since: $0)) >= Self.interval } ?? false
   }
 
-  /// Removes and returns the presence since the last call.
-  ///
-  /// - Parameter isProtected: Returns whether to store a beacon regardless of the number of others.
-  /// - Returns: The presence of each beacon and hour.
+  /// Removes and returns the presence since the last call. Protected beacons are stored regardless
+  /// of the number of others.
   package mutating func removeAll(
     isProtected: (BeaconIdentity) -> Bool
   ) -> [StoredPresence] {

@@ -9,14 +9,12 @@ final class RequestCounts: Sendable {
     answers.withLock { $0[status.code, default: 0] += 1 }
   }
 
-  /// The number of responses for each status, in order.
   var byStatus: [(status: Int, count: Int)] {
     answers.withLock { $0.sorted { $0.key < $1.key }.map { (status: $0.key, count: $0.value) } }
   }
 
   var openStreams: Int { streams.load(ordering: .relaxed) }
 
-  /// Counts a new stream. Returns `false` if the limit is reached.
   func openStream(limit: Int) -> Bool {
     guard streams.add(1, ordering: .relaxed).newValue <= limit else {
       closeStream()

@@ -9,7 +9,6 @@ package struct ServiceConfiguration: Sendable {
   package var access: AccessRules
   package var regions: RegionConfiguration
   package var beacons: BeaconService.Configuration
-  /// The database, or `nil` to store nothing.
   package var database: String?
   /// A database whose regions to adopt if the main one has none.
   package var formerDatabase: String?

@@ -19,9 +19,7 @@ package struct RegionRecord: Sendable {
   package var since: WallClockTime?
   /// The number of beacons inside, or `nil` for a circle or if it is not known.
   package var beacons: Int?
-  /// Whether the region was added over HTTP, so that clients can replace and remove it.
   package var isRemovable: Bool
-  /// The latest event as a JSON object, or `nil` before the first.
   package var last: [UInt8]?
   /// How near beacons came to entering, where a single region was requested.
   package var approach: Approach?
@@ -62,12 +60,9 @@ struct ServiceHealth: Sendable {
   /// Whether something needs the receiver. Otherwise it is off.
   var isNeeded: Bool
   var receivers: [(health: ScannerHealth, time: WallClockTime)]
-  /// The latest states of the fix source and of the compass.
   var locationSources: [(health: LocationHealth, time: WallClockTime)]
-  /// The seconds since the service started.
   var uptime: Double
   var version: String
-  /// The service's own faults, such as an unwritable history, each as a sentence.
   var faults: [String]
 
   static let record = RecordType<ServiceHealth>(
@@ -83,7 +78,6 @@ struct ServiceHealth: Sendable {
     ])
 }
 
-/// The last minutes of a beacon's signal.
 struct SignalRecord: Sendable {
   /// One second of the signal: seconds since 1970, dBm, dBm, and meters.
   struct Sample: Sendable {
@@ -117,10 +111,8 @@ struct SignalRecord: Sendable {
     ])
 }
 
-/// An event with its number in the history.
 struct NumberedEvent: Sendable {
   var id: String
-  /// The event as a JSON object.
   var json: [UInt8]
 
   static let record = RecordType<NumberedEvent>(
@@ -142,7 +134,6 @@ struct SnapshotRecord: Sendable {
   var regions: [RegionRecord]
   var beacons: [RangedBeacon]
   var health: ServiceHealth
-  /// `nil` if the service has no location source.
   var location: LocationRecord?
 
   static let record = RecordType<SnapshotRecord>(
@@ -160,11 +151,9 @@ struct SnapshotRecord: Sendable {
 
 /// The latest location data of the service, as JSON objects.
 struct LocationRecord: Sendable {
-  /// The latest fix, or `nil` before the first and while the receiver is off.
   var fix: [UInt8]?
   /// The direction of the device, or `nil` without a compass and while it is off.
   var heading: [UInt8]?
-  /// The latest start or end of a visit, or `nil` before the first.
   var visit: [UInt8]?
 
   static let record = RecordType<LocationRecord>(
@@ -177,7 +166,6 @@ struct LocationRecord: Sendable {
 }
 
 extension Field {
-  /// Returns the field of a JSON object that is `null` at first.
   fileprivate static func latest(
     _ key: String, _ schema: Schema, _ json: @escaping @Sendable (Value) -> [UInt8]?
   ) -> Field {

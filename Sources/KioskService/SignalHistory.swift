@@ -43,7 +43,6 @@ struct SignalHistory: Sendable {
     }
   }
 
-  /// Returns the nearest beacons, those received now first.
   func nearest(_ count: Int) -> [SignalRecord] {
     lines.sorted { ($0.value.distance, $0.key) < ($1.value.distance, $1.key) }
       .prefix(count).map { SignalRecord(beacon: $0.key, samples: Array($0.value.samples)) }

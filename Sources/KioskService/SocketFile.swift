@@ -12,9 +12,7 @@ final class SocketFile: Sendable {
   /// The value of <fcntl.h> on Linux, which the importer drops. Sockets can be opened only with it.
   private static let O_PATH: CInt = 0o10_000_000
 
-  /// Removes the file of a socket whose process ended.
-  ///
-  /// - Throws: `ServiceFailure` for another kind of file, or `IOError` if a program listens.
+  /// Removes the file of a socket whose process ended; throws if anything else is there.
   static func makeRoom(at path: String, on group: any EventLoopGroup) async throws {
     guard let there = try? Stat(FilePath(path), followTargetSymlink: false) else { return }
     guard there.type == .socket else {

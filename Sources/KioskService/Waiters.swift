@@ -3,8 +3,8 @@ import Synchronization
 
 /// Tasks that wait for a change. Without one, they continue every ``interval`` seconds.
 ///
-/// No task is resumed under the lock: the runtime calls the handler of a cancellation under a lock of
-/// the task, which a resumption takes too, and the handler takes this one.
+/// No task is resumed under the lock: the runtime calls the handler of a cancellation under a lock
+/// of the task, which a resumption takes too, and the handler takes this one.
 final class Waiters: Sendable {
   static let interval = 15.0
 

@@ -65,7 +65,6 @@ package struct Approach: Sendable {
     }
   }
 
-  /// One sentence for the end of a run.
   package var sentence: String {
     let beacon = approach.map {
       " (\($0.beacon.shortName), \(counted($0.sightings, "sighting")))"
@@ -75,7 +74,6 @@ package struct Approach: Sendable {
 }
 
 extension Approach {
-  /// The record at the end of `monitor`.
   package static let record = RecordType<Approach>(
     "approach",
     [
@@ -84,7 +82,6 @@ extension Approach {
       Field("state", .one(of: RegionState.allCases.map(\.name))) { $0.state.name },
     ], fields)
 
-  /// The values as a part of another record.
   package static let part = RecordType<Approach>(nil, named: "approachPart", fields)
 
   private static let fields: [Field<Approach>] =
@@ -128,7 +125,6 @@ package struct RuleRow: Sendable {
   fileprivate var needed: String
   fileprivate var nearest: String?
   fileprivate var latest: String?
-  /// Whether it is the first row of its region.
   fileprivate var isFirst = false
 
   package static let columns: [Column<RuleRow>] = [
@@ -149,7 +145,6 @@ package struct RuleRow: Sendable {
 }
 
 extension Approach {
-  /// A row for each rule: those to enter if the region is not inside, or else those to leave it.
   package var rows: [RuleRow] {
     var rows = state == .inside ? leaving : entering
     rows[0].isFirst = true

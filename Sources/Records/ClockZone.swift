@@ -20,12 +20,10 @@ package enum ClockZone: Sendable {
     return date + (offset < 0 ? "-" : "+") + Self.pair(minutes / 60) + ":" + Self.pair(minutes % 60)
   }
 
-  /// Returns the time of day, to the second.
   package func clock(_ time: WallClockTime) -> String {
     String(text(time, digits: 0).dropFirst(11).prefix(8))
   }
 
-  /// Returns the seconds by which the zone is ahead of UTC.
   private func offset(at time: WallClockTime) -> Int {
     guard self == .local else { return 0 }
     // Rounds down, so that times before 1970 are in the right second.
@@ -47,6 +45,5 @@ package enum ClockZone: Sendable {
 
   func width(digits: Int) -> Int { (digits == 0 ? 19 : 20 + digits) + offsetWidth }
   var shortWidth: Int { 8 + offsetWidth }
-
   private var offsetWidth: Int { self == .utc ? 1 : 6 }
 }

@@ -1,6 +1,5 @@
 package import Scanning
 
-/// A column of a table for people.
 package struct Column<Row>: Sendable {
   package enum Alignment: Sendable { case left, right }
 
@@ -12,7 +11,6 @@ package struct Column<Row>: Sendable {
     case key
   }
 
-  /// The way to shorten a column's texts if the table is too wide.
   package enum Fit: Sendable {
     case whole
     /// Texts are cut at the end, with a mark, but not below this width.
@@ -86,7 +84,6 @@ package struct Table<Row> {
   private let width: Int?
   private let hasColor: Bool
 
-  /// Creates a table, which is as wide as its cells if no width is given.
   package init(
     _ columns: [Column<Row>], _ zone: ClockZone = .local, width: Int? = nil, hasColor: Bool = false
   ) {
@@ -118,7 +115,6 @@ package struct Table<Row> {
       + ["… \(rows.count - shown) more"]
   }
 
-  /// The header of a table that is written line by line.
   package var header: String { header(layoutOfLines) }
 
   /// Whether a table that is written line by line omits columns.
@@ -204,7 +200,6 @@ extension Column {
   }
 }
 
-/// The widths of a table's columns, `nil` for an omitted one.
 private struct Layout {
   struct Part {
     let priority: Int

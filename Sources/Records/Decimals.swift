@@ -13,7 +13,6 @@ package func decimal(_ value: Double, _ decimals: Int) -> String {
   return "\(text).\(zeros)\(written)"
 }
 
-/// Returns a number with exactly this number of decimals.
 package func fixed(_ value: Double, _ decimals: Int) -> String {
   let text = decimal(value, decimals)
   // A number too large for decimals may have an exponent.

@@ -1,4 +1,3 @@
-/// The condition for a record to have a field.
 package enum FieldPresence: Equatable, Sendable {
   case always
   case sometimes

@@ -1,7 +1,6 @@
 package import Advertising
 package import Scanning
 
-/// A field's value for JSON, CSV and tables.
 package enum FieldValue {
   case absent
   case null
@@ -46,7 +45,6 @@ package enum FieldValue {
     }
   }
 
-  /// Whether the text may contain characters that CSV quotes.
   var mayNeedQuotes: Bool {
     switch self {
     case .text, .json: true

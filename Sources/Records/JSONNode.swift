@@ -1,4 +1,3 @@
-/// A JSON value that keeps the order of members.
 package indirect enum JSONNode: Equatable, Sendable {
   case null
   case boolean(Bool)

@@ -1,7 +1,6 @@
 package import Positioning
 package import Scanning
 
-/// A line of the output of `locate`.
 package enum LocateLine: Sendable {
   case fix(Fix)
   case heading(Heading)
@@ -22,7 +21,6 @@ extension LocateLine {
     }
   }
 
-  /// The record type of any line, for CSV.
   package static let row = RecordType<LocateLine>(
     nil, [time, kind], position, movement, direction, stay)
 

@@ -7,14 +7,12 @@ package import Scanning
 package struct MonitorEvent: Sendable {
   package enum Kind: String, CaseIterable, Sendable {
     case enter, exit
-    /// The region's state was determined for the first time, or confirmed.
     case state
   }
 
   package var kind: Kind
   package var time: WallClockTime
   package var region: String
-  /// The state after the event.
   package var state: RegionState
   /// The beacon of the event, if each beacon of the region is reported.
   package var beacon: BeaconIdentity?
@@ -26,12 +24,10 @@ package struct MonitorEvent: Sendable {
   /// The offset from the reason's monotonic times to wall-clock time.
   package var offset: WallClockOffset
   package var rules: RegionRules
-  /// The circle, if the region is one.
   package var circle: Circle?
 
   package struct Circle: Sendable {
     package var region: CircularRegion
-    /// `nil` for the state at the start.
     package var reason: GeofenceTransition.Reason?
   }
 
@@ -225,7 +221,6 @@ extension Schema {
   package static let monitorEvent = one(of: MonitorEvent.schemas).named("regionEvent")
 }
 
-// Texts that explain an event to people.
 extension MonitorEvent {
   private var explanation: String { kind == .state ? "\(state.name): \(cause)" : cause }
 
@@ -280,7 +275,6 @@ extension RegionState {
       }
   }
 
-  /// The name in JSON and in texts for people.
   package var name: String { "\(self)" }
 }
 

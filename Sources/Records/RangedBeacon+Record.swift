@@ -83,7 +83,6 @@ extension Schema {
 extension Proximity {
   package static let allNames = [Proximity.immediate, .near, .far, .unknown].map(\.name)
 
-  /// The name in JSON and in texts for people.
   package var name: String {
     // A description of the case takes longer than the rest of a line.
     switch self {

@@ -1,13 +1,5 @@
 /// A kind of output record. Its fields define its JSON, schema, CSV and table.
 ///
-/// ```swift
-/// let record = RecordType<Sighting>("sighting", [
-///   Field("measuredPower", .power, column: Column("POWER", .right)) { $0.measuredPower },
-///   Field("rssi", .rssi, column: Column(nil, .right)) { $0.rssi },
-/// ])
-/// record.appendLine(sighting, to: &bytes)
-/// ```
-///
 /// Scanning writes many lines, so keys are stored as bytes and fields append to the line directly.
 package struct RecordType<Value>: Sendable {
   package let fields: [Field<Value>]

@@ -1,12 +1,9 @@
 import Advertising
 package import Scanning
 
-/// The last line of a stream of results.
 package struct ScanSummary: Sendable {
   package var counts: ScanCounts
-  /// The number of different beacons received.
   package var beacons: Int
-  /// The number of beacons that were dropped to make room for others.
   package var evictions: Int
 
   package init(counts: ScanCounts, beacons: Int, evictions: Int) {

@@ -1,7 +1,5 @@
-/// The JSON Schema of a value.
 package struct Schema: Sendable {
   var node: JSONNode
-  /// The definitions to which ``node`` refers.
   var definitions: [(name: String, node: JSONNode)] = []
 
   init(_ node: JSONNode, using definitions: [(String, JSONNode)] = []) {
@@ -95,7 +93,6 @@ extension Schema {
       using: definitions + [(name, .object(head + members))])
   }
 
-  /// Returns the object of definitions, the first of each name.
   static func object(of definitions: [(name: String, node: JSONNode)]) -> JSONNode {
     var object: JSONNode = [:]
     for (name, node) in definitions where object[name] == nil { object[name] = node }

@@ -2,7 +2,6 @@ package import Advertising
 package import Scanning
 
 extension Sighting {
-  /// A record of a simulation's true sightings.
   package static let truth = RecordType<Sighting>("sighting", fields(isNamed: false) { $0 })
 
   /// A line of the output of `scan`: a sighting and the name of its beacon's region.

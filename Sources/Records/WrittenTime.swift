@@ -5,7 +5,6 @@ package import Scanning
 package struct WrittenTime: Sendable {
   private let numbers: [Int]
   private let nanoseconds: Int64
-  /// The seconds ahead of UTC, or `nil` if not given.
   private let offset: Int?
 
   package init?(_ text: String) {

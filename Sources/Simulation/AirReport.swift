@@ -6,9 +6,7 @@ struct AirReport {
   var address: BluetoothAddress
   var addressType: AddressType = .random
   var pdu: Scenario.PDU = .nonconn
-  /// In dBm; 127 if not available, as in HCI.
   var rssi: Int8
-  /// The iBeacon that a correct decoder finds in the advert.
   var beacon: IBeacon?
 
   /// Returns the sighting that a correct decoder must deliver, or `nil` if there is no iBeacon.
@@ -43,7 +41,6 @@ extension AirReport {
     case truncated = 0b10
   }
 
-  /// Returns a part of the report in the format of LE Extended Advertising Report (§7.7.65.13).
   func extendedBytes(_ part: ArraySlice<UInt8>, _ status: DataStatus = .complete) -> [UInt8] {
     let kind: UInt16 =
       switch pdu {

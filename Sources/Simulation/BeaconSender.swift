@@ -4,7 +4,6 @@ struct BeaconSender {
   let identity: BeaconIdentity
   let line: Line
   let path: PathLoss
-  /// The time of the next transmission, in microseconds after the start.
   private(set) var next: Int64
 
   private var report: AirReport
@@ -14,7 +13,6 @@ struct BeaconSender {
   private var fading: Fading
   private var random: RandomSource
 
-  /// Creates beacon `number` of several. `stream` is its index among all senders.
   init(_ beacon: Scenario.Beacon, number: Int, in scenario: Scenario, stream: Int) {
     identity = beacon.identity(number)
     line = Line(beacon.course, number: number, of: beacon.count, duration: scenario.duration)
@@ -66,5 +64,4 @@ struct BeaconSender {
   }
 }
 
-/// Rounds a level to whole dBm, −127 to +20, as a controller reports it.
 func signal(_ level: Double) -> Int8 { Int8(min(max(level.rounded(), -127), 20)) }

@@ -65,7 +65,7 @@ enum ClutterData {
   }
 
   /// Returns an event that, by `variant`, is cut short, promises a second report, has data past its
-  /// end or, for an extended controller, has truncated data by its Data_Status.
+  /// end or, for an extended controller, is truncated by its Data_Status.
   static func truncatedEvent(
     of report: AirReport, variant: Int, isExtended: Bool
   ) -> ClutterSender.Output {

@@ -10,7 +10,6 @@ struct ClutterSender {
     case packet([UInt8], [AirReport])
   }
 
-  /// The time of the next transmission, in microseconds after the start.
   private(set) var next: Int64
 
   private let kind: Scenario.Clutter.Kind

@@ -10,7 +10,6 @@ struct Controller {
   struct Packet {
     var time: Int64
     var bytes: [UInt8]
-    /// The reports that a correct decoder finds in the packet.
     var reports: [AirReport]
   }
 
@@ -25,7 +24,6 @@ struct Controller {
   private static let longestWait: Int64 = 5_000
   private static let fragmentGap: Int64 = 500
   private static let maximumUnderWay = 4
-  /// The maximum of Parameter_Total_Length, without Subevent_Code and Num_Reports.
   private static let maximumBytes = 253
 
   init(_ format: Scenario.ReportFormat) {
@@ -33,10 +31,8 @@ struct Controller {
     maximumReports = format.reportsPerEvent
   }
 
-  /// The time of the next packet, in microseconds, if no more adverts arrive.
   var next: Int64 { min(deadline, fragments.first?.time ?? .max) }
 
-  /// Receives an advert, and returns the packets that it makes ready.
   mutating func receive(_ report: AirReport, at time: Int64) -> [Packet] {
     if isExtended, report.data.count > AirReport.longestFragment {
       split(report, at: time)

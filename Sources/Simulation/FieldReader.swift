@@ -2,7 +2,8 @@ import FoundationEssentials
 import Records
 import Scanning
 
-/// A reader of a scenario's object. It rejects unknown keys, and names each invalid value's path.
+/// A reader of a scenario's object. It rejects unknown keys, and names the path of an invalid
+/// value.
 struct FieldReader {
   private let container: KeyedDecodingContainer<Key>
 
@@ -44,7 +45,6 @@ struct FieldReader {
     ScenarioError("\(path.isEmpty ? "" : path + ".")\(key) \(words)")
   }
 
-  /// Returns a value; `words` complete the error message "must be …".
   func value<Value: Decodable>(
     _ key: String, _ words: String, default standard: Value? = nil
   ) throws -> Value {
@@ -107,7 +107,6 @@ struct FieldReader {
     return pair[0]...pair[1]
   }
 
-  /// Returns pairs of a time and a value, in order of time.
   func points(
     _ key: String, _ range: ClosedRange<Double>, _ unit: String
   ) throws -> [Scenario.Point] {
@@ -140,7 +139,7 @@ struct FieldReader {
 func plain(_ number: Double) -> String { Int(exactly: number).map(String.init) ?? "\(number)" }
 
 extension WallClockTime {
-  /// Reads `2026-01-01T00:00:00Z`, optionally with a fraction, cut to microseconds; 1970 to 2199.
+  /// Reads `2026-01-01T00:00:00Z`, cut to microseconds; 1970 to 2199.
   init?(rfc3339 text: String) {
     guard text.last == "Z", let written = WrittenTime(text) else { return nil }
     let time = written.time(in: .utc)

@@ -1,7 +1,6 @@
 import Bytes
 
-/// Returns the place of the first JSON syntax error, which FoundationEssentials' decoder does not
-/// report, or `nil` if this package's own reader finds none.
+/// Returns the place of the first JSON syntax error, which FoundationEssentials does not report.
 func jsonFault(in bytes: [UInt8]) -> String? {
   do throws(ParseError) {
     // The array outlives the call.

@@ -22,7 +22,6 @@ struct Line {
 
   var span: ClosedRange<Int64> { times[0]...times[times.count - 1] }
 
-  /// Returns the value at a time, or `nil` off air.
   func value(at time: Int64) -> Double? {
     guard span.contains(time) else { return nil }
     var low = 0
@@ -43,14 +42,11 @@ struct Line {
 
 /// The log-distance law, P − 10 n log₁₀ d.
 struct PathLoss {
-  /// The strength at 1 m, in dBm.
   let power: Double
   let exponent: Double
 
-  /// Returns the mean strength, in dBm, at a distance in meters.
   func level(at distance: Double) -> Double { power - 10 * exponent * Double.log10(distance) }
 
-  /// Returns the distance, in meters, at which the mean strength is `level`, in dBm.
   func distance(of level: Double) -> Double { Double.exp10((power - level) / (10 * exponent)) }
 }
 

@@ -27,10 +27,8 @@ struct RandomSource {
     return result
   }
 
-  /// Returns a number in 0..<1.
   mutating func uniform() -> Double { Double(next() >> 11) * 0x1p-53 }
 
-  /// Returns a number of the standard normal distribution, by the Box–Muller transform.
   mutating func normal() -> Double {
     if let value = spare {
       spare = nil
@@ -55,16 +53,12 @@ private struct SplitMix64 {
   }
 }
 
-/// Correlated fading: a first-order autoregression, sampled at each report.
 struct Fading {
-  /// The standard deviation, in dB.
   let deviation: Double
-  /// The time constant, in seconds; 0 makes all values independent.
   let correlation: Double
   var value = 0.0
   var latest: Int64?
 
-  /// Returns the fading in dB at a time in microseconds.
   mutating func next(at time: Int64, _ random: inout RandomSource) -> Double {
     let kept: Double =
       if let latest, correlation > 0 {

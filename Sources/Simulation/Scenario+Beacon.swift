@@ -1,39 +1,27 @@
 package import Advertising
 
 extension Scenario {
-  /// An iBeacon with a known truth, or several that differ in minor and address.
   package struct Beacon: Sendable {
     package let id: String
-    /// The identity of the first one.
     package let identity: BeaconIdentity
     /// The power in the frame, in dBm at 1 m.
     package let measuredPower: Int8
-    /// The true power minus the power in the frame, in dB.
     package let txOffset: Double
-    /// The advertising interval in milliseconds, before an advDelay of 0 to 10 ms is added.
     package let interval: Double
     package let course: Course
-    /// The address of the first one; `nil` for an address derived from its index.
     package let address: BluetoothAddress?
     package let addressType: AddressType
-    /// The share of lost adverts; `nil` for the environment's.
     package let loss: Double?
-    /// The standard deviation of the fading, in dB; `nil` for the environment's.
     package let noise: Double?
     package let pdu: PDU
     package let count: Int
-    /// The bytes of other AD structures before the frame; only in extended PDUs.
     package let extraBytes: Int
     package let hasSignal: Bool
   }
 
-  /// The course of a beacon, which is off air before the first point and after the last.
   package enum Course: Sendable {
-    /// Distances in meters, linear between the points.
     case track([Point])
-    /// dBm at the scanner, linear between the points, with unknown distances.
     case rssi([Point])
-    /// Fixed distances in meters, spread from the first beacon's to the last one's.
     case spread(ClosedRange<Double>)
   }
 

@@ -2,10 +2,8 @@ extension Scenario {
   /// Devices or hosts other than the beacons with a known truth. Each one sends independently.
   package struct Clutter: Sendable {
     package let kind: Kind
-    /// Transmissions of each device per second. The gaps vary by half.
     package let rate: Double
     package let count: Int
-    /// The mean RSSI of the first and the last device, in dBm. The others are spread between.
     package let rssi: ClosedRange<Double>
   }
 }

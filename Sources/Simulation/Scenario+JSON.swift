@@ -3,7 +3,6 @@ import FoundationEssentials
 import Scanning
 
 extension Scenario: Decodable {
-  /// Reads a scenario from a JSON file. Throws ``ScenarioError`` for the first invalid value.
   package init(json: [UInt8]) throws(ScenarioError) {
     do {
       self = try JSONDecoder().decode(Scenario.self, from: Data(json))
@@ -15,7 +14,6 @@ extension Scenario: Decodable {
     }
   }
 
-  /// Reads and validates a scenario; throws ``ScenarioError``.
   package init(from decoder: any Decoder) throws {
     let fields = try FieldReader(
       decoder,

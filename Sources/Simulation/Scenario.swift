@@ -7,7 +7,6 @@ package struct Scenario: Sendable {
   package let description: String
   package var seed: UInt64
   package let start: WallClockTime
-  /// In seconds.
   package let duration: Double
   package let format: ReportFormat
   package let environment: Environment
@@ -15,32 +14,23 @@ package struct Scenario: Sendable {
   package let clutter: [Clutter]
 
   package struct ReportFormat: Sendable {
-    /// The maximum number of reports in an event, 1 to 25. Reports within 5 ms share an event.
     var reportsPerEvent = 1
-    /// Whether the controller sends LE Extended Advertising Reports.
     var isExtended = false
   }
 
   package struct Environment: Sendable {
-    /// The exponent n of the log-distance law.
     var pathLossExponent = 2.0
-    /// The standard deviation of the fading, in dB.
     var noise = 3.0
-    /// The time constant of the autoregressive fading, in seconds; 0 for independent values.
     var noiseCorrelation = 0.0
-    /// The weakest level that is received, in dBm.
     var sensitivity = -100.0
-    /// The share of reports that are lost, 0 to 1.
     var loss = 0.0
   }
 
-  /// A point of a course: seconds after the start, and meters or dBm.
   package typealias Point = (seconds: Double, value: Double)
 }
 
 extension Scenario {
   package static let maximumSenders = 10_000
-  /// The maximum number of packets and lines of truth.
   package static let maximumOutput = 20_000_000
 
   var expectedOutput: Double {
@@ -53,7 +43,6 @@ extension Scenario {
     return output
   }
 
-  /// Checks rules that concern several keys.
   func validate() throws(ScenarioError) {
     let senders = beacons.reduce(0) { $0 + $1.count } + clutter.reduce(0) { $0 + $1.count }
     guard senders <= Self.maximumSenders else {

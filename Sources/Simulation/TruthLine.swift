@@ -2,7 +2,6 @@ import Advertising
 package import Records
 import Scanning
 
-/// The lines of truth about beacons, except those of sightings.
 package enum TruthLine {
   private typealias Row = (mark: TruthMark, start: WallClockTime)
 

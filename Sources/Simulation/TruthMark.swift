@@ -11,10 +11,8 @@ struct TruthMark {
   }
 
   let beacon: BeaconIdentity
-  /// Microseconds after the start.
   let time: Int64
   let kind: Kind
-  /// The distance in meters, for a zone or a position.
   var distance: Double?
 
   /// Returns the marks of a beacon until `end`, in microseconds: first entries and exits, where the
@@ -41,7 +39,6 @@ struct TruthMark {
     return line.isDistance ? marks + zones(of: beacon, on: line) : marks
   }
 
-  /// Returns zone changes, with hysteresis: immediate 0.5 m in and 0.7 m out, near 4 m and 5 m.
   private static func zones(of beacon: BeaconIdentity, on line: Line) -> [TruthMark] {
     var marks: [TruthMark] = []
     var zone: Zone?
@@ -75,7 +72,6 @@ struct TruthMark {
 }
 
 extension TruthMark.Zone {
-  /// Returns the next zone on the way to a distance in meters, and the limit between.
   fileprivate func next(towards distance: Double) -> (zone: Self, limit: Double)? {
     switch self {
     case .immediate: distance > 0.7 ? (.near, 0.7) : nil

@@ -17,9 +17,7 @@ struct DeliverySchedule {
   private(set) var position: Int64
   /// The state and the counters, except for the number of waiting events.
   var status: WebhookStatus
-  /// The number of the event that is being sent.
   private var sent: Int64?
-  /// The earliest time of the next attempt after a failure.
   private var pauseEnd: MonotonicTime?
   private var delay: Double
 
@@ -30,7 +28,6 @@ struct DeliverySchedule {
     delay = configuration.retryDelay.lowerBound
   }
 
-  /// Returns the earliest time of the next attempt, or `nil` while an event is being sent.
   func due(at now: MonotonicTime) -> MonotonicTime? {
     sent == nil ? max(now, pauseEnd ?? now) : nil
   }
@@ -42,11 +39,10 @@ struct DeliverySchedule {
     if hasGap { status.gaps += 1 }
   }
 
-  /// Moves to a position, up to which no event is for the webhook.
   mutating func skip(to position: Int64) { self.position = max(self.position, position) }
 
-  /// Records the result, and returns the new position if it has moved. The factor multiplies the
-  /// delay, so that clients of one failed server do not all return at the same time.
+  /// Records the result, and returns the new position if it has moved. The factor varies the delay,
+  /// so that clients of one failed server do not all return at the same time.
   mutating func end(_ outcome: Outcome, at now: MonotonicTime, factor: Double) -> Int64? {
     guard let number = sent else { return nil }
     sent = nil

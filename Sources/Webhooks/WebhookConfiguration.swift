@@ -3,7 +3,6 @@ package struct WebhookConfiguration: Sendable {
   /// The secret that signs each request, or `nil` for no signature.
   package var secret: WebhookSecret?
   package var userAgent = "beaconscan"
-  /// A file with the certificates of the authorities to trust, or `nil` for the system's.
   package var authorities: String?
   /// The time that a webhook has to answer, in seconds.
   package var answerTime = 10.0
@@ -20,25 +19,20 @@ package struct WebhookError: Error, Hashable, CustomStringConvertible {
   package var description: String
 }
 
-/// A webhook's state and counters.
 package struct WebhookStatus: Sendable, Equatable {
   /// The URL's host, and its port if it has one.
   package var place: String
-  /// The number of events that the webhook accepted.
   package var deliveries = 0
   package var failures = 0
   /// The number of events that the webhook rejected and that are not sent again.
   package var refused = 0
-  /// The number of times that events were dropped undelivered.
   package var gaps = 0
   package var waiting = 0
-  /// The last error, without a full stop, or `nil` if the last attempt did not fail.
   package var lastError: String?
 }
 
 /// A report about the webhook at an index. A failure is not repeated until another or a delivery.
 package enum WebhookReport: Sendable, Equatable {
-  /// The sentence says why, and what to do.
   case failed(Int, String)
   case recovered(Int, String)
   case missed(Int, String)

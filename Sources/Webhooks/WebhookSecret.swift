@@ -21,7 +21,6 @@ import Glibc
   }
 }
 
-/// A secret for signatures as in Standard Webhooks (https://www.standardwebhooks.com).
 package struct WebhookSecret: Sendable, Equatable {
   private let key: [UInt8]
 
@@ -36,7 +35,6 @@ package struct WebhookSecret: Sendable, Equatable {
 
   private static let prefix = Array("whsec_".utf8)
 
-  /// Returns the value of the `webhook-signature` header.
   func signature(id: String, timestamp: Int64, body: [UInt8]) -> String {
     "v1," + Self.base64(of: Self.code(Array("\(id).\(timestamp).".utf8) + body, key: key))
   }

@@ -6,16 +6,9 @@ import Synchronization
 
 /// Posts events to the URLs of a configuration over HTTP, each as the body of a request.
 ///
-/// ```swift
-/// let sender = try WebhookSender(configuration, from: events) { report in … }
-/// sender.start()
-/// sender.wake()  // There is another event.
-/// sender.stop()
-/// ```
-///
-/// No call waits for a server. One thread serves all webhooks and sleeps while there is nothing to
-/// send. Each webhook has its own position in the events and receives one at a time, in order. The
-/// thread retains the sender until ``stop()``.
+/// No call waits for a server. One thread serves all webhooks, and retains the sender until
+/// ``stop()``. Each webhook has its own position in the events and receives one at a time, in
+/// order.
 package final class WebhookSender: Sendable {
   private let configuration: WebhookConfiguration
   private let readers: [JournalReader]
@@ -45,7 +38,6 @@ package final class WebhookSender: Sendable {
     self.schedules = Mutex(schedules)
   }
 
-  /// The states of the webhooks, in the order of the configuration.
   package var statuses: [WebhookStatus] {
     zip(readers, schedules.withLock { $0 }).map { reader, schedule in
       var status = schedule.status
@@ -56,7 +48,6 @@ package final class WebhookSender: Sendable {
 
   private func place(_ index: Int) -> String { configuration.urls[index].place }
 
-  /// Starts to deliver, unless it was started before.
   package func start() {
     guard !thread.start({ [self] in run() }) else { return }
     fail("no thread can be started for webhooks; end other programs, or raise their limit")
@@ -76,7 +67,6 @@ package final class WebhookSender: Sendable {
     }
   }
 
-  /// Makes the thread look for new events.
   package func wake() { thread.wake.send() }
 
   private static let noMemory = "there is no memory for webhooks; end other programs"
@@ -98,7 +88,6 @@ package final class WebhookSender: Sendable {
     }
   }
 
-  /// Starts due attempts. Returns the seconds until the next one, or `nil` if asked to stop.
   private func startRequests(_ requests: CurlRequests) -> Double? {
     guard !thread.isStopping else { return nil }
     let now = MonotonicTime.now

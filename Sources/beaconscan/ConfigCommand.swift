@@ -107,7 +107,6 @@ struct SettingLine {
 }
 
 extension Settings {
-  /// The settings, each from the first source that has it.
   fileprivate var lines: [SettingLine] {
     var all = Self.variables().settings
     for layer in layers { all.merge(layer.options) { first, _ in first } }

@@ -4,7 +4,6 @@ import SystemPackage
 
 /// The protocol between systemd and a service (sd_notify(3), sd_listen_fds(3)).
 package enum SystemdLink {
-  /// The listening sockets passed to this process.
   package static var inheritedSockets: [CInt] {
     guard let process = StatePath.environmentVariable("LISTEN_PID").flatMap({ Int32($0) }),
       process == getpid(),
@@ -28,7 +27,6 @@ package enum SystemdLink {
     return StatePath.environmentVariable("WATCHDOG_USEC").flatMap { Double($0) }.map { $0 / 1e6 }
   }
 
-  /// Sends a message such as `READY=1`, if systemd started the process.
   static func notify(_ message: String) {
     guard let path = StatePath.environmentVariable("NOTIFY_SOCKET"),
       path.hasPrefix("/") || path.hasPrefix("@")

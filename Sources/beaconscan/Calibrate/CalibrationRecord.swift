@@ -5,17 +5,13 @@ import Ranging
 import Records
 import TOMLDocuments
 
-/// The results of a calibration, for the configuration file.
 struct CalibrationRecord {
   let results: [CalibrationResult]
   /// The name for the beacon, or `nil` for its present name or one from its numbers.
   let name: String?
-  /// The region whose boundary was measured.
   let region: String?
 
   /// Writes the results to a file, keeps its comments and layout, and returns its path.
-  ///
-  /// - Throws: `CommandError` if the file cannot be read or written, or the result is not valid.
   func save(to path: String?) throws -> String {
     guard let path else {
       throw CommandError(

@@ -3,7 +3,6 @@ import Ranging
 import Records
 import Scanning
 
-/// The result of a calibration for one beacon and one adapter.
 struct CalibrationResult {
   struct Place {
     var position: CalibrationPlace.Position

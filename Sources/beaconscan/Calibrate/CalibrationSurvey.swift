@@ -4,11 +4,9 @@ import Ranging
 import Records
 import Scanning
 
-/// The levels of one beacon at all places of a calibration.
-///
-/// At each place it tracks at most 64 beacons with 8 adapters each, in 4 MiB.
+/// The levels of one beacon at all places of a calibration. At each place it tracks at most 64
+/// beacons with 8 adapters each, in 4 MiB.
 struct CalibrationSurvey {
-  /// The packets of one beacon, received by one adapter at one place.
   struct Link {
     var adapter: UInt16
     var statedPower: Int8
@@ -45,13 +43,11 @@ struct CalibrationSurvey {
     }
   }
 
-  /// The strongest beacon and its link with the most packets at this place.
   var leader: (beacon: BeaconIdentity, link: Link)? {
     guard let entry = candidates.first?.entry else { return nil }
     return entry.state.max { $0.survey.count < $1.survey.count }.map { (entry.beacon, $0) }
   }
 
-  /// Whether more packets at this place would change little.
   var isEnough: Bool {
     guard let entry = candidates.first?.entry else { return false }
     return entry.state.allSatisfy { $0.survey.isEnough }

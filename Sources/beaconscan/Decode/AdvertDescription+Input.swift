@@ -3,7 +3,6 @@ import Bytes
 import HCIPackets
 
 extension AdvertDescription {
-  /// Decodes bytes, and returns a description of each advert in them, or of their fault.
   static func all(in bytes: [UInt8], as input: DecodeInput) -> [AdvertDescription] {
     // The span is over initialized bytes and does not outlive the array.
     let span = unsafe bytes.span.bytes
@@ -63,7 +62,6 @@ extension AdvertDescription {
     report(problem, at: 0)
   }
 
-  /// Creates a description of a report. Offsets count from its advertising data.
   private init(_ input: DecodeInput, _ report: AdvertisingReport) {
     self.init(input: input)
     header = Header(

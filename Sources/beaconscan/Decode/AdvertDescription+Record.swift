@@ -44,7 +44,6 @@ extension AdvertDescription.Problem {
 }
 
 extension AdvertDescription {
-  /// A beacon of any known kind.
   struct Beacon: Sendable {
     let name: String
     let append: @Sendable (inout [UInt8]) -> Void

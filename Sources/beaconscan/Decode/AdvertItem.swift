@@ -28,7 +28,6 @@ extension StandardOutput {
   }
 }
 
-/// A part of an advert, as a row of CSV.
 private typealias AdvertItem = (item: String, offset: Int?, name: String?, value: String)
 
 extension AdvertDescription {

@@ -17,7 +17,6 @@ enum DecodeInput: String, CaseIterable {
   /// The parameters of HCI_LE_Set_Advertising_Data: a length, then 31 bytes.
   case command
 
-  /// Returns the first kind that fits all bytes.
   static func guess(_ bytes: [UInt8]) -> DecodeInput {
     if bytes.count > 3, bytes[0] == 0x04, Int(bytes[2]) == bytes.count - 3 { return .h4 }
     if bytes.count > 4, bytes[0] == 0x01, Int(bytes[3]) == bytes.count - 4 { return .h4 }
@@ -34,7 +33,6 @@ enum DecodeInput: String, CaseIterable {
     return .ad
   }
 
-  /// Returns whether the bytes are valid AD structures to their end.
   private static func isWellFormed(_ bytes: ArraySlice<UInt8>) -> Bool {
     let copy = Array(bytes)
     // The span is over initialized bytes and does not outlive the array.

@@ -29,7 +29,6 @@ struct HistoryRow: Sendable {
     return BeaconIdentity(uuid: uuid, major: major, minor: minor)
   }
 
-  /// The name in the configuration or the record, or else major and minor.
   private var beaconName: String? {
     beacon.map { BeaconNames.name(of: $0) ?? record["name"]?.asString ?? $0.shortName }
   }

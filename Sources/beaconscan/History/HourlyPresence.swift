@@ -4,7 +4,6 @@ import Scanning
 import ServiceCore
 import Storage
 
-/// The duration and strength of a beacon's reception in one hour.
 struct HourlyPresence: Sendable {
   let presence: StoredPresence
   let beacon: BeaconIdentity

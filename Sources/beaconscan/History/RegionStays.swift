@@ -1,11 +1,8 @@
 import Records
 
-/// The durations of visitors' stays in a region.
 struct RegionStays: Sendable {
   let region: String
-  /// The durations of the stays, in seconds.
   private var lengths: [Double] = []
-  /// The seconds inside during each hour of the day.
   private var hours = [Double](repeating: 0, count: 24)
 
   init(region: String) { self.region = region }

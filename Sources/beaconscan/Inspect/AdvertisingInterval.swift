@@ -7,16 +7,13 @@ struct AdvertisingInterval {
   /// The seconds between adverts, or `nil` before the first gap.
   var period: Double? { learned > 0 ? Double(learned) / 1e9 : nil }
 
-  /// The share of lost adverts, from 0 to 1.
   var loss: Double? {
     guard learned > 0, span > 0 else { return nil }
     return max(0, 1 - Double(gaps) * Double(learned) / Double(span))
   }
 
-  /// The number of gaps that show both.
   var samples: Int { learned > 0 ? Int(gaps) + 1 : 0 }
 
-  /// Returns a text with a mark if both come from few gaps, and may be far off.
   func marked(_ text: String?) -> String? {
     text.map { samples < Self.fewSamples ? "~" + $0 : $0 }
   }
@@ -39,10 +36,8 @@ struct AdvertisingInterval {
   /// A gap of more periods is an absence, not loss.
   private static let maximumPeriods: Int64 = 50
 
-  /// Adds the nanoseconds since the previous sighting.
-  ///
-  /// The kinds of gaps are unpredictable, so masks replace branches: a misprediction costs more
-  /// than the arithmetic.
+  /// Adds the nanoseconds since the previous sighting. The kinds of gaps are unpredictable, so
+  /// masks replace branches: a misprediction costs more than the arithmetic.
   @inline(__always)
   mutating func add(gap nanoseconds: Int64) {
     let gap = min(nanoseconds, Self.longest)
@@ -59,7 +54,6 @@ struct AdvertisingInterval {
     gaps &-= isLoss
     span &+= gap & isLoss
     shorter &-= isShorter
-    // Three shorter gaps show that the period is shorter.
     if shorter == 3 {
       learned = gap
       shorter = 0

@@ -2,7 +2,6 @@ import Advertising
 import Records
 import Scanning
 
-/// A sender of a beacon's identity.
 struct BeaconSender: Sendable {
   let address: BluetoothAddress
   let addressType: AddressType
@@ -22,7 +21,6 @@ struct BeaconSender: Sendable {
     ])
 }
 
-/// The senders of the identities that have several.
 struct SenderCensus {
   private static let (maximumIdentities, maximumSenders) = (1024, 16)
 
@@ -35,7 +33,6 @@ struct SenderCensus {
     senders[beacon] = Self.adding(run, to: senders[beacon] ?? [])
   }
 
-  /// Returns the senders of a beacon, the one with the most sightings first.
   func senders(of beacon: BeaconIdentity, _ statistics: BeaconStatistics) -> [BeaconSender] {
     Self.adding(statistics.sender, to: senders[beacon] ?? [])
       .sorted { ($1.sightings, $0.address.rawValue) < ($0.sightings, $1.address.rawValue) }

@@ -8,7 +8,6 @@ import Regions
 import Scanning
 import ServiceCore
 
-/// The calibration of the site, the adapters and the beacons.
 struct CalibrationOptions: ParsableArguments {
   @Option(Inputs.model.rare) var model: String?
   @Option(Inputs.environment) var environment: Double?
@@ -29,7 +28,6 @@ struct CalibrationOptions: ParsableArguments {
     }
   }
 
-  /// Checks that adapters with an offset may scan, and reports those that are not present.
   func check(_ source: SourceOptions, isQuiet: Bool) throws {
     guard source.isLive, Settings.current.isGiven("adapter-offset") else { return }
     let names = source.adapter.flatMap(\.names)

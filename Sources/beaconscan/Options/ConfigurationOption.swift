@@ -1,7 +1,6 @@
 import ArgumentParser
 import Frontends
 
-/// The option of every subcommand that reads the configuration.
 struct ConfigurationOption: ParsableArguments {
   @Option(
     .file(

@@ -4,7 +4,6 @@ import Glibc
 import Records
 import Scanning
 
-/// The adverts that count, and the rows and order of a list.
 struct FilterOptions: ParsableArguments {
   @Option(Inputs.minimumRSSI.rare) var minimumRSSI: Int8?
   @Option(Inputs.since) var since: WrittenTime?
@@ -20,7 +19,6 @@ struct FilterOptions: ParsableArguments {
   @Option(.whole("top", "Show only so many rows of a list.", in: 1 ... .max, shown: "all").rare)
   var top: Int?
 
-  /// Throws if no time is in the filter.
   func check(in zone: ClockZone) throws {
     if let since = since?.time(in: zone), let until = until?.time(in: zone), since >= until {
       throw ValidationError(Self.contraryTimes)
@@ -35,7 +33,6 @@ struct FilterOptions: ParsableArguments {
   }
 }
 
-/// A filter of adverts.
 struct AdvertFilter {
   var minimumRSSI: Int8?
   var since: WallClockTime?
@@ -51,7 +48,6 @@ struct AdvertFilter {
   }
 }
 
-/// Returns a message if adverts were received but none matched, else `nil`.
 func noMatch(_ matched: Int, of total: Int, _ what: String) -> String? {
   guard matched == 0, total > 0 else { return nil }
   var digits = ""

@@ -3,11 +3,8 @@ import Frontends
 import Records
 
 enum OutputFormat: String, CaseIterable {
-  /// Columns for people.
   case table
-  /// One JSON object for each line; see docs/json.md.
   case json
-  /// CSV with a header (RFC 4180).
   case csv
 }
 
@@ -45,7 +42,6 @@ struct ZoneOption: ParsableArguments {
   var zone: ClockZone { utc ? .utc : .local }
 }
 
-/// The options of every subcommand that writes results one by one.
 struct OutputOptions: ParsableArguments {
   @OptionGroup(title: "Output") var form: FormatOptions
   @OptionGroup(title: "Output") var clock: ZoneOption

@@ -4,8 +4,7 @@ import Records
 import Scanning
 
 extension ReplayScanner {
-  /// Writes remarks on the recordings to standard error: all with `--verbose`, otherwise only those
-  /// on clocks that were set back, and none with `--quiet`.
+  /// Writes remarks on the recordings to standard error: by default only on clocks set back.
   func remark(_ output: OutputOptions) {
     guard !output.quiet else { return }
     if output.verbose { return describe().forEach(printError) }

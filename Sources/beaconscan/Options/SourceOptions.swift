@@ -14,7 +14,6 @@ struct RecordingOptions: ParsableArguments {
 
   var nanoseconds: Int64? { duration?.nanoseconds }
 
-  /// Adds recordings given without an option, and checks all.
   mutating func check(adding files: [String], beside liveOption: String?) throws {
     // The command line takes precedence over recordings set by files and variables.
     if !Settings.current.isGiven("replay"), !files.isEmpty || liveOption != nil { replay = [] }
@@ -31,7 +30,6 @@ struct RecordingOptions: ParsableArguments {
   }
 }
 
-/// The adapters, and how they receive.
 struct AdapterOptions: ParsableArguments {
   @Option(Inputs.adapter) var adapter: [AdapterSelection]
   @Option(Inputs.backend.rare) var backend: LiveScanner.Backend
@@ -44,7 +42,6 @@ struct AdapterOptions: ParsableArguments {
     }
   }
 
-  /// The option of the command line that no recording has, if any.
   var liveOption: String? {
     let given = Settings.current.isGiven
     if !adapter.isEmpty, given("adapter") { return "--adapter" }
@@ -54,8 +51,6 @@ struct AdapterOptions: ParsableArguments {
   }
 
   /// Opens the adapters, for a time if it is given. With `waits`, they need not be usable yet.
-  ///
-  /// - Throws: `CommandError` if the scanner cannot be used.
   func open(
     for duration: Seconds? = nil, offsets: [AdapterOffset] = [], packetTap: PacketTap? = nil,
     reportTap: ReportTap? = nil, waits: Bool = false
@@ -86,13 +81,11 @@ struct AdapterOptions: ParsableArguments {
     return duration.map { LimitedScanner(scanner, duration: $0.nanoseconds) } ?? scanner
   }
 
-  /// The option that needs raw HCI sockets, if one was given.
   private func rawOption(_ packetTap: PacketTap?) -> String? {
     packetTap != nil ? "record" : coded ? "--coded" : active ? "--active" : nil
   }
 }
 
-/// The source of sightings: recordings or adapters.
 struct SourceOptions: ParsableArguments {
   @OptionGroup(title: "Input") var recordings: RecordingOptions
   @OptionGroup(title: "Adapter") var adapters: AdapterOptions
@@ -103,7 +96,6 @@ struct SourceOptions: ParsableArguments {
     set { adapters.adapter = newValue }
   }
 
-  /// Adds recordings given without an option, and checks that all options are compatible.
   mutating func check(adding files: [String] = []) throws {
     let liveOption = adapters.liveOption
     try recordings.check(adding: files, beside: liveOption)
@@ -122,15 +114,11 @@ struct SourceOptions: ParsableArguments {
   }
 
   var isLive: Bool { recordings.replay.isEmpty }
-
   var hasSeveralAdapters: Bool { isLive && (adapter.count > 1 || adapter.contains(.all)) }
 
-  /// Opens the recordings or the adapters. With `waits`, adapters need not be usable yet.
-  ///
-  /// The scanner subtracts the offsets, in dB. Recordings must contain the adapters that options of
-  /// the command line name. The taps receive every HCI packet and every advertising report.
-  ///
-  /// - Throws: `CommandError` or `CaptureError` if the scanner cannot be used.
+  /// Opens the recordings or the adapters. With `waits`, adapters need not be usable yet. The
+  /// scanner subtracts the offsets, in dB. The taps receive every HCI packet and every advertising
+  /// report.
   func open(
     offsets: [AdapterOffset] = [], sides: Sides? = nil, packetTap: PacketTap? = nil,
     reportTap: ReportTap? = nil, waits: Bool = false
@@ -195,7 +183,6 @@ extension RecordingOptions {
     var present: Set<UInt16> = []
     var sightings: [Sighting] = []
     while !missing.isEmpty, !Interrupt.isRequested {
-      // Faults of a recording are reported when it is replayed.
       guard let progress = try? scanner.receive(for: .ranging, until: nil, into: &sightings) else {
         return
       }

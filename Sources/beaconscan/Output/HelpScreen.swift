@@ -50,7 +50,6 @@ struct HelpScreen {
     command.configuration.discussion.split(separator: "\n", omittingEmptySubsequences: false)
   }
 
-  /// The abstract and the discussion. The lines of examples stay as they are.
   private var paragraphs: [String] {
     var lines = command.configuration.abstract.wrapped(to: width) + [""]
     for line in discussion {
@@ -60,7 +59,6 @@ struct HelpScreen {
     return lines
   }
 
-  /// The title of the examples, and the lines of each.
   private var examples: [[String]] {
     var examples: [[String]] = []
     for line in discussion.drop(while: { $0 != "EXAMPLES" }).prefix(while: { !$0.isEmpty }) {

@@ -19,7 +19,6 @@ final class LiveScreen: Sendable {
   private let file: FileDescriptor
   private let state: Mutex<State>
   private let keys = Mutex<TerminalKeys?>(nil)
-  /// Whether keys change the order.
   private let hasKeys: Bool
 
   /// Creates a screen. It reads keys if standard input and output are terminals.
@@ -41,7 +40,6 @@ final class LiveScreen: Sendable {
     hasKeys ? ["keys: d distance, n name, l last seen, q quit", "keys: d n l q"] : []
   }
 
-  /// Draws a scene, and redraws it for a new size or order.
   func draw(_ scene: @escaping Scene) throws {
     try state.withLock { state in
       if let failure = state.failure { throw failure }

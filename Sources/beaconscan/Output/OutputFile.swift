@@ -9,8 +9,6 @@ final class OutputFile {
 
   /// Opens a file, or standard output for `-`. It writes directly to what exists and is not a
   /// regular file, such as a pipe.
-  ///
-  /// - Throws: `CommandError` if it cannot be created, or is there and may not be replaced.
   init(_ name: String, replacesFile: Bool) throws {
     path = FilePath(name)
     guard name != "-" else {
@@ -54,7 +52,6 @@ final class OutputFile {
     }
   }
 
-  /// Renames the complete file to its name.
   func finish() throws {
     guard let temporary, let open = file else { return }
     file = nil

@@ -4,7 +4,6 @@ import SystemPackage
 
 /// Standard output or another file, with a buffer of 64 KiB.
 final class StandardOutput {
-  /// Whether it is a terminal that can move its cursor.
   let isTerminal: Bool
   /// Whether to use color: by default on a terminal without `NO_COLOR` (<https://no-color.org>).
   var hasColor: Bool {
@@ -52,9 +51,7 @@ final class StandardOutput {
     try written()
   }
 
-  /// Writes the buffer to the file.
-  ///
-  /// - Throws: ``ClosedPipe`` if the reader has gone, otherwise ``CommandError``.
+  /// Writes the buffer to the file. Throws ``ClosedPipe`` if the reader has gone.
   func flush() throws {
     guard !buffer.isEmpty else { return }
     defer { buffer.removeAll(keepingCapacity: true) }

@@ -14,12 +14,10 @@ final class StatusLine: Sendable {
   private static let patience = Duration.milliseconds(500)
   private static let period = Duration.milliseconds(200)
 
-  /// Returns `nil` if standard error is not a terminal.
   init?() {
     guard isScreen(STDERR_FILENO) else { return nil }
   }
 
-  /// The seconds since the line was created.
   var elapsed: Double { began.duration(to: .now) / .seconds(1) }
 
   func show(_ text: () -> String) {

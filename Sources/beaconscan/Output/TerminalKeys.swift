@@ -68,7 +68,6 @@ final class TerminalKeys: Sendable {
 
 /// The mode of the terminal on standard input.
 enum TerminalMode {
-  /// Whether this process may read keys.
   static var isForeground: Bool { tcgetpgrp(STDIN_FILENO) == getpgrp() }
 
   /// Makes keys arrive singly, if the process is in the foreground.

@@ -4,10 +4,8 @@ struct Sparkline {
 
   private static let width = 16
   private static let blocks: [Character] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
-  /// The levels of the lowest and the highest block, in dBm.
   private static let range = (weakest: -100, strongest: -40)
 
-  /// Adds a signal strength in dBm, or a gap for `nil`.
   mutating func add(_ rssi: Int?) {
     levels.append(rssi)
     if levels.count > Self.width { levels.removeFirst() }

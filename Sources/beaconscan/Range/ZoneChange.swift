@@ -2,7 +2,6 @@ import Ranging
 import Records
 import Scanning
 
-/// A line of `range --on-change`: a beacon that appeared, changed its zone, or disappeared.
 struct ZoneChange: Sendable {
   enum Kind: String, CaseIterable, Sendable {
     case appear, zone, disappear
@@ -25,7 +24,6 @@ extension ZoneChange {
     RecordType(kind.rawValue, [time, region()], facts)
   }
 
-  /// Returns the record type of any change, for CSV and tables.
   static func row(regionWidth: Int = 0) -> RecordType<ZoneChange> {
     RecordType<ZoneChange>(
       nil,

@@ -5,9 +5,7 @@ import Records
 import Scanning
 import ServiceCore
 
-/// Finds the changes between reports: beacons that appear, change their zone, or disappear.
 struct ZoneChanges {
-  /// The beacons of the latest report, which bounds their number.
   private var present: [BeaconIdentity: RangedBeacon] = [:]
   private let regions: [NamedRegion]
 

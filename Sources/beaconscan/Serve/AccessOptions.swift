@@ -8,7 +8,6 @@ private func isWord(_ text: Substring) -> Bool {
   !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "/") }
 }
 
-/// The addresses of the service, and the access to it.
 struct AccessOptions: ParsableArguments {
   @Option(
     Setting(

@@ -3,7 +3,6 @@ import Frontends
 import SystemPackage
 import Webhooks
 
-/// The URLs to which the service delivers events.
 struct WebhookOptions: ParsableArguments {
   @Option(
     Setting(

@@ -53,7 +53,6 @@ struct HealthTally {
     return sentences.isEmpty ? nil : sentences.joined(separator: "; ")
   }
 
-  /// Returns the seconds of reception and those of them that were lost.
   private func times(_ listened: (from: MonotonicTime, to: MonotonicTime)?) -> (
     total: Double, lost: Double
   ) {
@@ -65,11 +64,9 @@ struct HealthTally {
 
   func hasNeverReceived(_ listened: (from: MonotonicTime, to: MonotonicTime)?) -> Bool {
     let (total, lost) = times(listened)
-    // An adapter's state is known shortly after the start.
     return total > 0 && total - lost < 0.1
   }
 
-  /// Returns one sentence without a full stop. The name is used if no adapter has reported.
   func sentence(_ name: String, _ listened: (from: MonotonicTime, to: MonotonicTime)?) -> String {
     let (total, lost) = times(listened)
     let time =

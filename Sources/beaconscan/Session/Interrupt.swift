@@ -7,7 +7,6 @@ import Synchronization
 enum Interrupt {
   static var isRequested: Bool { interruptRequested.load(ordering: .relaxed) }
 
-  /// Calls a function when the user asks to stop, until the returned source is canceled.
   static func onRequest(_ body: @escaping @Sendable () -> Void) -> any DispatchSourceRead {
     let source = DispatchSource.makeReadSource(
       fileDescriptor: interruptSignal.descriptor, queue: .global())
@@ -20,7 +19,6 @@ enum Interrupt {
     return source
   }
 
-  /// Waits until the user asks to stop, or the task is canceled.
   static func request() async {
     let (requests, continuation) = AsyncStream.makeStream(of: Void.self)
     let source = onRequest { continuation.yield() }

@@ -5,7 +5,6 @@ import Records
 import Scanning
 import ServiceCore
 
-/// A location source opened by options.
 struct LocationInput {
   var source: any LocationSource
   /// The replayed tracks, or `nil` for a live source.
@@ -17,7 +16,6 @@ struct LocationInput {
   var choice: String?
 }
 
-/// The location service of a session, and messages about its source.
 final class LocationFeed {
   let service: LocationService
   let session: ServiceSession
@@ -42,7 +40,6 @@ final class LocationFeed {
     service.failure.map { CommandError($0, of: service.source?.name ?? "") }
   }
 
-  /// The reason that headings cannot be received, or `nil` if they can, and for tracks.
   var compassFailure: CommandError? {
     guard let compass = input.compass else { return nil }
     // Reading it waits for the answer, which the source then knows.
@@ -51,7 +48,6 @@ final class LocationFeed {
     return CommandError(availability)
   }
 
-  /// The present wall-clock time of the source.
   var now: WallClockTime {
     guard !isLive, let fix = service.latestFix else { return .now }
     return fix.time.wallClockTime(service.wallClockOffset)
@@ -61,7 +57,6 @@ final class LocationFeed {
     if let choice = input.choice, !options.quiet { report("beaconscan: \(choice)") }
   }
 
-  /// Writes a change of the source's state as JSON, or to the writer's screen or standard error.
   func write(
     _ health: LocationHealth, at time: WallClockTime, _ options: OutputOptions,
     to out: StandardOutput, on writer: (any ResultWriter)?
@@ -76,11 +71,9 @@ final class LocationFeed {
     }
   }
 
-  /// Handles events to the end of a source that is the only one. The closure `end` writes the rest.
-  /// A live source ends after the duration in nanoseconds. With `endsAtRefusal`, a source that
-  /// denies access to the location ends the run.
-  ///
-  /// - Throws: The errors of the source and of the closures.
+  /// Handles events to the end of a source that is the only one. A live source ends after the
+  /// duration in nanoseconds. With `endsAtRefusal`, a source that denies access to the location
+  /// ends the run.
   func show(
     _ options: OutputOptions, to out: StandardOutput, on writer: (any ResultWriter)? = nil,
     duration: Int64?, endsAtRefusal: Bool = false,
@@ -139,8 +132,7 @@ final class LocationFeed {
     input.tracks?.counts.map { TrackSummary(file: $0.name, counts: $0.counts) } ?? []
   }
 
-  /// Writes remarks on the tracks to standard error: discarded input, with `--verbose` also other
-  /// peculiarities, and none with `--quiet`. It omits those that JSON lines contain.
+  /// Writes remarks on the tracks to standard error, except those that JSON lines contain.
   func remark(_ options: OutputOptions) {
     guard !options.quiet else { return }
     for summary in summaries {

@@ -3,8 +3,7 @@ import Records
 import Scanning
 
 extension SourceOptions {
-  /// Reports what was received instead if no iBeacon was: how many adverts of which kinds, and how
-  /// to list them.
+  /// Reports what was received instead if no iBeacon was, and how to list it.
   func reportOthers(_ counts: ScanCounts, _ output: OutputOptions) {
     guard !output.quiet, counts.sightings == 0, counts.packets > 0 else { return }
     guard counts.reports > 0 else {
@@ -22,8 +21,7 @@ extension SourceOptions {
 extension RecordingOptions {
   private static let shownKinds = 5
 
-  /// Returns the most frequent kinds of adverts with their numbers. It reads the recordings again,
-  /// and returns `nil` if that is not possible.
+  /// Returns the most frequent kinds of adverts, or `nil` if the recordings cannot be read again.
   fileprivate func otherAdverts() -> [String]? {
     guard !replay.contains("-"),
       let scanner = try? ReplayScanner(paths: replay, duration: nanoseconds),

@@ -8,8 +8,7 @@ struct Progress: Sendable {
   private let total: Int
   private let line: StatusLine
 
-  /// Returns `nil` if no progress is wanted or possible: the replay is paced or follows its file,
-  /// or there is no terminal, or no size.
+  /// Returns `nil` if no progress is wanted or possible.
   init?(of replay: ReplayScanner, isWanted: Bool) {
     let sizes = replay.statuses.map(\.size)
     guard isWanted, replay.speed == .max, !replay.follows, !sizes.contains(nil),

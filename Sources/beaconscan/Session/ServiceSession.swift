@@ -4,12 +4,9 @@ import Glibc
 import Scanning
 import ServiceCore
 
-/// Whether a run goes on after an event.
 enum Verdict { case more, enough }
 
-/// A manager of services, and the command's client.
-///
-/// The sources start with ``run(while:every:_:)``. The client states its demand before that.
+/// A manager of services, and the command's client, which states its demand before the start.
 final class ServiceSession {
   let manager: ServiceManager
   /// The client, which is created on first use, after the services were added.
@@ -19,7 +16,6 @@ final class ServiceSession {
   /// end does not change while it is shown.
   private var current: ServiceDelivery?
 
-  /// Throws `CommandError` if the file for registered regions cannot be used.
   init(
     stateFile: String? = nil, report: @escaping @Sendable (String) -> Void
   ) throws {
@@ -39,9 +35,6 @@ final class ServiceSession {
   /// Receives events of all services until `consume` has enough, `isWanted` returns `false`, or the
   /// user interrupts. `isWanted` is called repeatedly on any thread. An event counts as delivered
   /// when `consume` returns.
-  ///
-  /// - Throws: The errors of `consume`, and ``CommandError/Status/noPermission`` if the system's
-  ///   rules forbid reception.
   func run(
     while isWanted: (@Sendable () -> Bool)?, every pause: Duration = .milliseconds(100),
     _ consume: (any ServiceEvent) throws -> Verdict
@@ -82,7 +75,6 @@ final class ServiceSession {
     await manager.stop()
   }
 
-  /// The error if the system's rules forbid reception.
   static var forbidden: CommandError {
     CommandError(
       .noPermission,

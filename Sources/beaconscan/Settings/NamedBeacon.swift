@@ -3,7 +3,6 @@ import Ranging
 import Records
 import Scanning
 
-/// A beacon named in a file, and its calibration.
 struct NamedBeacon: Sendable {
   var name: String
   var identity: BeaconIdentity

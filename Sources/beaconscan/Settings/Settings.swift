@@ -18,7 +18,6 @@ struct Settings: Sendable {
   }
 
   private(set) var layers: [Layer] = []
-  /// The regions of the files, the user's first.
   private(set) var regions: [RegionArgument] = []
   private var regionsByName: [String: RegionArgument] = [:]
   private(set) var beacons: [NamedBeacon] = []
@@ -47,7 +46,6 @@ struct Settings: Sendable {
     return variable("HOME").flatMap { $0.hasPrefix("/") ? "\($0)/.config/beaconscan.toml" : nil }
   }
 
-  /// Returns a variable of the environment, or `nil` if it is not set or empty.
   static func variable(_ name: String) -> String? {
     // The string is copied at once.
     let value = unsafe getenv(name).map { unsafe String(cString: $0) }
@@ -106,12 +104,8 @@ struct Settings: Sendable {
   /// Whether the command line set an option, if it has a value.
   func isGiven(_ option: String) -> Bool { used[option] == nil }
 
-  // MARK: The command line
-
   /// Completes a command line, keeps the settings for the process, and returns the result of a
   /// function that is given words for the parser.
-  ///
-  /// - Throws: `CommandError` for a fault of an option, a file or a variable.
   static func complete<Result>(
     _ given: GivenInputs, parse: ([String]) throws -> Result
   ) throws -> Result {
@@ -123,8 +117,6 @@ struct Settings: Sendable {
 
   /// Reads the settings again, and calls a function with words for the parser. If it succeeds, the
   /// process keeps the settings; the caller sets the beacons' names.
-  ///
-  /// - Throws: `CommandError` for a fault of a file or a variable, and the function's errors.
   static func readAgain<Result>(
     for given: GivenInputs, _ body: ([String]) throws -> Result
   ) throws -> Result {
