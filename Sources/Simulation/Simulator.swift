@@ -8,15 +8,7 @@ import Scanning
 ///
 /// The same scenario gives the same bytes on every machine, in pieces of any size.
 package struct Simulator {
-  package struct Counts: Hashable, Sendable {
-    package internal(set) var packets = 0
-    /// The iBeacons that a correct decoder finds in the recording.
-    package internal(set) var sightings = 0
-  }
-
   package let scenario: Scenario
-  package private(set) var counts = Counts()
-  /// The generated part of the scenario, in seconds.
   package var elapsed: Double { Double(now) / 1e6 }
 
   private let writer: CaptureWriter
@@ -34,7 +26,6 @@ package struct Simulator {
   private var positions: [Int] = []
   private var nextPosition: Int64 = 0
 
-  /// The time at which the controller starts to receive, in microseconds.
   private static let scanStart: Int64 = 20_000
 
   /// A sender's next transmission. Transmissions at the same time are in the order of the senders.
@@ -76,7 +67,6 @@ package struct Simulator {
         clutter.append(sender)
       }
     }
-    // The sort is stable: marks of the same time keep their order.
     marks.sort { $0.time < $1.time }
   }
 
@@ -158,22 +148,19 @@ package struct Simulator {
     }
   }
 
-  private mutating func write(
+  private func write(
     _ packet: Controller.Packet, _ recording: inout [UInt8], _ truth: inout [UInt8]
   ) {
     writer.write(packet.bytes, at: moment(packet.time), to: &recording)
-    counts.packets += 1
     for sighting in packet.reports.compactMap({ $0.sighting(at: moment(packet.time)) }) {
       Sighting.truth.appendLine(sighting, to: &truth)
-      counts.sightings += 1
     }
   }
 
-  private mutating func command(_ command: HCICommand, at time: Int64, _ recording: inout [UInt8]) {
+  private func command(_ command: HCICommand, at time: Int64, _ recording: inout [UInt8]) {
     writer.write(command.packet, at: moment(time), isReceived: false, to: &recording)
     // The controller answers within the microsecond, so no packet comes between.
     writer.write(command.completion, at: moment(time), to: &recording)
-    counts.packets += 2
   }
 
   private func moment(_ time: Int64) -> WallClockTime { scenario.start.advanced(by: time * 1000) }

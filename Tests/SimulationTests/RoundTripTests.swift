@@ -38,8 +38,6 @@ import Testing
     let simulated = Simulator.run(scenario, format: capture)
     let (sightings, counts) = try Scenes.readBack(simulated.recording)
     #expect(sightings == Scenes.lines("sighting", of: simulated.truth))
-    #expect(simulated.counts.sightings == sightings.count)
-    #expect(simulated.counts.packets == counts.packets)
     #expect(sightings.count > 3000)
     #expect(sightings.contains { $0.contains(#""rssi":null"#) })
     // No decoder may find the decoys.
