@@ -1,4 +1,3 @@
-/// Reads the characters, strings, numbers and times of a TOML document.
 struct TOMLCursor {
   typealias Problem = TOMLDocument.Problem
 
@@ -73,8 +72,6 @@ struct TOMLCursor {
     }
   }
 
-  // MARK: Keys and strings
-
   mutating func readBareKey() -> String {
     let start = offset
     while let character = next, Self.isBare(character) { offset += 1 }
@@ -100,14 +97,20 @@ struct TOMLCursor {
   mutating func readMultilineString(_ quote: Unicode.Scalar) throws(Problem) -> String {
     let start = offset
     var content: [UInt8] = []
-    startLines()
+    offset += 3
+    if starts(with: "\r\n") { offset += 2 } else { _ = skip("\n") }
     while let character = next {
       if character == quote {
         if let text = endLines(quote, &content) { return text }
       } else if character == "\\", quote == "\"" {
         if !skipContinuation() { try readEscape(into: &content) }
       } else {
-        try readLineCharacter(into: &content)
+        if starts(with: "\r\n") { offset += 1 }
+        if skip("\n") {
+          content.append(UInt8(ascii: "\n"))
+        } else {
+          try readCharacter(into: &content)
+        }
       }
     }
     throw open(start, "\(quote)\(quote)\(quote)")
@@ -115,11 +118,6 @@ struct TOMLCursor {
 
   private func open(_ start: Int, _ quotes: String) -> Problem {
     Problem("the text that begins here has no end; close it with \(quotes)", at: start)
-  }
-
-  private mutating func startLines() {
-    offset += 3
-    if starts(with: "\r\n") { offset += 2 } else { _ = skip("\n") }
   }
 
   /// Reads up to five quotes, and returns the string if they close it.
@@ -130,15 +128,6 @@ struct TOMLCursor {
     let inside = count < 3 ? count : count - 3
     content += Array(repeating: UInt8(ascii: quote), count: inside)
     return count < 3 ? nil : String(decoding: content, as: UTF8.self)
-  }
-
-  private mutating func readLineCharacter(into content: inout [UInt8]) throws(Problem) {
-    if starts(with: "\r\n") { offset += 1 }
-    if skip("\n") {
-      content.append(UInt8(ascii: "\n"))
-    } else {
-      try readCharacter(into: &content)
-    }
   }
 
   private mutating func readCharacter(into content: inout [UInt8]) throws(Problem) {
@@ -194,8 +183,6 @@ struct TOMLCursor {
     offset += count
     content += String(Character(scalar)).utf8
   }
-
-  // MARK: Numbers, booleans and times
 
   mutating func readWord() throws(Problem) -> TOMLItem.Value {
     let start = offset
@@ -260,8 +247,8 @@ struct TOMLCursor {
     return Double(word.filter { $0 != "_" })
   }
 
-  /// Returns digits without underscores, or `nil` if there is anything else, or an underscore is not
-  /// between two digits.
+  /// Returns digits without underscores, or `nil` if there is anything else, or an underscore is
+  /// not between two digits.
   private static func digits(_ text: Substring, radix: Int = 10) -> String? {
     let plain = text.filter { $0 != "_" }
     guard !plain.isEmpty, text.first != "_", text.last != "_", !text.contains("__"),
@@ -288,7 +275,6 @@ struct TOMLCursor {
 
 /// Dates and times of day as in RFC 3339, with or without an offset; either part may be absent.
 enum TOMLTime {
-  /// Returns whether a word has the shape of a date.
   static func isDay(_ word: String) -> Bool { numbers(word, "dddd-dd-dd") != nil }
 
   static func isValid(_ word: String) -> Bool {

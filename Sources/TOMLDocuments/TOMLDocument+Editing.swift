@@ -1,4 +1,3 @@
-// Changes to the text of a document, which keep its comments, order and layout.
 extension TOMLDocument {
   /// Returns the document with a key set to a value, given as TOML: in place of the old value, or
   /// after the table's other keys, or in a new table at the end.

@@ -1,13 +1,5 @@
 /// A TOML 1.0 document (<https://toml.io/en/v1.0.0>): its values, their positions, its problems.
 ///
-/// ```swift
-/// let document = TOMLDocument(bytes)
-/// for problem in document.problems {
-///   print(document.position(of: problem.offset), problem.message)
-/// }
-/// if case .string(let format) = document.root["format"]?.value { use(format) }
-/// ```
-///
 /// After a problem, the reader continues with the next line. It reads at most 1 MiB, nests arrays
 /// and inline tables at most 32 deep, and stops after 100 problems.
 package struct TOMLDocument {
@@ -19,20 +11,18 @@ package struct TOMLDocument {
     package var description: String { "line \(line), column \(column)" }
   }
 
-  /// A fault of the document: a clause that does not state the position.
   package struct Problem: Error, Equatable {
     package var offset: Int
     package var message: String
 
     package init(_ message: String, at offset: Int) {
-      (self.message, self.offset) = (message, offset)
+      self.message = message
+      self.offset = offset
     }
   }
 
   package let bytes: [UInt8]
-  /// The contents, as far as they could be read.
   package let root: TOMLTable
-  /// The first 100 problems, in document order.
   package let problems: [Problem]
   /// The offset of each line's first byte.
   private let lines: [Int]
@@ -43,7 +33,8 @@ package struct TOMLDocument {
     self.bytes = bytes
     var reader = TOMLReader(bytes)
     reader.read()
-    (root, problems) = (reader.root, reader.problems)
+    root = reader.root
+    problems = reader.problems
     lines = [0] + bytes.indices.filter { bytes[$0] == UInt8(ascii: "\n") }.map { $0 + 1 }
   }
 

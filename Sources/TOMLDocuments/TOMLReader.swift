@@ -1,4 +1,3 @@
-/// Reads the lines of a TOML document.
 struct TOMLReader {
   typealias Problem = TOMLDocument.Problem
   private typealias Key = (name: String, range: Range<Int>)
@@ -57,8 +56,6 @@ struct TOMLReader {
     }
   }
 
-  // MARK: Tables
-
   private mutating func readHeader() throws(Problem) {
     let start = cursor.offset
     cursor.advance()
@@ -87,13 +84,13 @@ struct TOMLReader {
       table.replace(key.name, with: .tables(tables + [new]))
       current = new
     case .table(let old) where !isArray && old.form == .implicit:
-      (old.form, old.range) = (.header, range)
+      old.form = .header
+      old.range = range
       current = old
     default: throw twice(key)
     }
   }
 
-  /// Returns the table of a part of a header's name other than the last.
   private func step(
     to key: Key, in table: TOMLTable, _ range: Range<Int>
   ) throws(Problem) -> TOMLTable {
@@ -113,8 +110,6 @@ struct TOMLReader {
   private func twice(_ key: Key) -> Problem {
     Problem("'\(key.name)' is there already; give it once", at: key.range.lowerBound)
   }
-
-  // MARK: Keys and values
 
   private mutating func readPair(into table: TOMLTable, depth: Int = 0) throws(Problem) {
     let keys = try readKey()
@@ -209,7 +204,8 @@ struct TOMLReader {
       guard isOver || cursor.skip(",") else { throw cursor.problem("expected a comma or }") }
     }
     // From here on, nothing outside the braces can be added.
-    (table.form, table.range) = (.inline, start..<cursor.offset)
+    table.form = .inline
+    table.range = start..<cursor.offset
     return table
   }
 }
