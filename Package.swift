@@ -186,6 +186,7 @@ let package = Package(
       dependencies: [
         "Advertising", "CaptureFiles", "LiveScanning", "LocationSources", "Positioning",
         "Ranging", "Records", "Regions", "Scanning", "ServiceCore",
+        .product(name: "Logging", package: "swift-log"),
       ]),
 
     // The C library: its parts, and its functions.
@@ -195,7 +196,6 @@ let package = Package(
         "Advertising", "CaptureFiles", "Frontends", "LiveScanning", "LocationSources",
         "Positioning", "Ranging", "Records", "Regions", "Scanning", "ServiceCore",
         .product(name: "DequeModule", package: "swift-collections"),
-        .product(name: "Logging", package: "swift-log"),
       ]),
     .target(
       name: "EmbeddingC",
@@ -229,7 +229,6 @@ let package = Package(
         "Storage", "TOMLDocuments", "Webhooks",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "DequeModule", package: "swift-collections"),
-        .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       // Loaded libraries do not use the command's symbols, identical functions are folded, and neither C++ exceptions

@@ -23,8 +23,9 @@ package struct WakeSignal: ~Copyable, Sendable {
   /// Ends the current wait, or the next one.
   package func send() {
     var byte: UInt8 = 1
-    // The byte is read only during the call. If there is no room, a signal is already pending.
-    _ = unsafe write(sender, &byte, 1)
+    // The byte is read only during the call. If there is no room, a signal is already pending. A
+    // program may have closed the other end.
+    _ = unsafe Glibc.send(sender, &byte, 1, Int32(MSG_NOSIGNAL))
   }
 
   /// Clears pending signals.

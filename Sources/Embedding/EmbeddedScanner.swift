@@ -1,6 +1,5 @@
 import Frontends
 import Glibc
-import Logging
 import Positioning
 import Ranging
 import Regions
@@ -18,15 +17,19 @@ package final class EmbeddedScanner: Sendable {
 
   /// Starts to receive. A live scanner that cannot receive yet reports it in a `health` record.
   package convenience init(_ options: EmbeddingOptions) throws(EmbeddingError) {
-    try options.check()
-    try self.init(options, options.open())
+    do {
+      try options.check()
+      try self.init(options, options.open())
+    } catch {
+      throw EmbeddingError(error)
+    }
   }
 
   /// Starts to receive from sources. At most `limit` events wait.
   init(
     _ options: EmbeddingOptions, _ sources: EmbeddedSources, limit: Int = EventFeed.limit
-  ) throws(EmbeddingError) {
-    let regions = try options.beaconRegions
+  ) throws {
+    let regions = try options.rules.apply(to: options.regions)
     let configuration = try options.configuration
     for availability in [sources.scanner?.availability, sources.locations?.availability] {
       if case .notPermitted(let sentence)? = availability { throw EmbeddingError(sentence) }
@@ -42,7 +45,7 @@ package final class EmbeddedScanner: Sendable {
     settings.persistence = options.stateFile.map { .file($0) } ?? .none
     settings.authorization = authorization
     let reports = options.reports
-    settings.logger = Logger(label: "beaconscan") { _ in ErrorLog(isSilent: !reports) }
+    settings.logger = diagnostics { line in if reports { Self.writeError(line) } }
     let manager = ServiceManager(settings)
     if let failure = manager.storageFailure { throw EmbeddingError(failure) }
     let beacons = sources.scanner.map {
@@ -86,7 +89,6 @@ package final class EmbeddedScanner: Sendable {
         try beacons.startRanging(RangingRequest(constraint))
       }
     }
-    // A recording's first moment comes with its first sighting, an adapter's with its state.
     if !options.isLive, !regions.isEmpty { try beacons.startSightings() }
   }
 
@@ -94,13 +96,11 @@ package final class EmbeddedScanner: Sendable {
     _ options: EmbeddingOptions, by locations: LocationClient, _ events: inout MonitorEvents
   ) throws(LocationServiceError) {
     _ = try locations.replaceCircles(with: options.circles, &events)
-    // The first fix has the first moment of a track.
     if options.locates || !options.isLive {
       var settings = UpdateSettings()
       settings.pausesAutomatically = false
       try locations.startUpdates(settings)
     }
-    // The state file may have visits of an earlier start.
     if options.showsVisits {
       try locations.startVisits()
     } else {
@@ -112,8 +112,6 @@ package final class EmbeddedScanner: Sendable {
   }
 
   var isOver: Bool { feed.isOver }
-
-  /// The file descriptor that is readable while a line waits.
   package var descriptor: Int32 { feed.descriptor }
 
   /// Returns the next line of JSON, without its end, or `nil`. The line before counts as delivered.
@@ -132,22 +130,9 @@ package final class EmbeddedScanner: Sendable {
     client.remove()
     manager.close()
   }
-}
 
-/// The diagnostics, as lines on standard error.
-private struct ErrorLog: LogHandler {
-  let isSilent: Bool
-  var metadata: Logger.Metadata = [:]
-  var logLevel = Logger.Level.notice
-
-  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-    get { metadata[key] }
-    set { metadata[key] = newValue }
-  }
-
-  func log(event: LogEvent) {
-    guard !isSilent else { return }
-    let line = Array("beaconscan: \(event.message)\n".utf8)
+  private static func writeError(_ line: String) {
+    let line = Array((line + "\n").utf8)
     _ = unsafe line.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
   }
 }

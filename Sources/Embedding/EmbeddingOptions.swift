@@ -25,7 +25,7 @@ package struct EmbeddingOptions: Sendable {
   private var minor: UInt16?
   private var named: [RegionArgument] = []
   private var location = LocationSettings()
-  private var rules = RuleSettings()
+  private(set) var rules = RuleSettings()
   private(set) var ranges = false
   private var interval: Seconds?
   private(set) var showsRaw = false
@@ -67,8 +67,6 @@ package struct EmbeddingOptions: Sendable {
 
   static var names: [String] { assignments.keys.sorted() }
 
-  // MARK: Setting
-
   /// Sets an option from its text, or adds a value to one that can be set several times. A flag is
   /// `true` or `false`, and `true` without a text.
   package mutating func set(_ name: String, to text: String?) throws(EmbeddingError) {
@@ -91,8 +89,6 @@ package struct EmbeddingOptions: Sendable {
     }
   }
 
-  // MARK: Using
-
   /// The regions of beacons, those of the option `uuid` first.
   var regions: [NamedRegion] {
     uuids.map { NamedRegion(BeaconConstraint(uuid: $0, major: major, minor: minor)) }
@@ -100,7 +96,6 @@ package struct EmbeddingOptions: Sendable {
   }
 
   var circles: [CircularRegion] { named.circles }
-
   var isLive: Bool { replay.isEmpty }
   private var needsBeacons: Bool { !regions.isEmpty || ranges }
   private var locationOption: String? {
@@ -165,14 +160,13 @@ package struct EmbeddingOptions: Sendable {
       throw EmbeddingError(
         "\(option) needs raw HCI sockets, which the backend bluez does not use; set one of them")
     }
-    if !isLive, let address = offsets.compactMap(\.adapter).first(where: \.isAddress) {
+    for case .address(let address)? in offsets.map(\.adapter) where !isLive {
       throw EmbeddingError(
         "adapter-offset \(address)=…: recordings have adapters' numbers, not their addresses; name "
           + "it as hci0, hci1 and so on")
     }
   }
 
-  /// The option that needs raw HCI sockets, if any.
   private var rawFlag: String? { isActive ? "active" : isCoded ? "coded" : nil }
 
   private var liveOption: String? {
@@ -181,7 +175,7 @@ package struct EmbeddingOptions: Sendable {
     return rawFlag
   }
 
-  func open() throws(EmbeddingError) -> EmbeddedSources {
+  func open() throws -> EmbeddedSources {
     guard !isLive else {
       return EmbeddedSources(
         scanner: needsBeacons ? liveScanner : nil,
@@ -208,29 +202,20 @@ package struct EmbeddingOptions: Sendable {
     return EmbeddedSources(scanner: merged.scanner, locations: merged.source, tracks: replay)
   }
 
-  private func openTracks(_ paths: [String]) throws(EmbeddingError) -> TrackReplay {
-    do throws(TrackError) {
-      return try TrackReplay(
-        paths: paths, speed: speed ?? .max, follows: follows, duration: nanoseconds)
-    } catch {
-      throw EmbeddingError(error)
-    }
+  private func openTracks(_ paths: [String]) throws -> TrackReplay {
+    try TrackReplay(paths: paths, speed: speed ?? .max, follows: follows, duration: nanoseconds)
   }
 
   private var nanoseconds: Int64? { duration.map { Int64($0.value * 1e9) } }
 
-  private func openCaptures(_ paths: [String]) throws(EmbeddingError) -> ReplayScanner {
+  private func openCaptures(_ paths: [String]) throws -> ReplayScanner {
     var numbered: [UInt16: Double] = [:]
     for offset in offsets {
       if case .number(let number) = offset.adapter { numbered[number] = offset.decibels }
     }
-    do throws(CaptureError) {
-      return try ReplayScanner(
-        paths: paths, speed: speed ?? .max, follows: follows, duration: nanoseconds,
-        offsets: numbered)
-    } catch {
-      throw EmbeddingError(error)
-    }
+    return try ReplayScanner(
+      paths: paths, speed: speed ?? .max, follows: follows, duration: nanoseconds,
+      offsets: numbered)
   }
 
   private var liveScanner: LiveScanner {
@@ -245,24 +230,10 @@ package struct EmbeddingOptions: Sendable {
     return LiveScanner(configuration)
   }
 
-  var beaconRegions: [BeaconRegion] {
-    get throws(EmbeddingError) {
-      do throws(OptionError) {
-        return try rules.apply(to: regions)
-      } catch {
-        throw EmbeddingError(error)
-      }
-    }
-  }
-
   var configuration: BeaconService.Configuration {
-    get throws(EmbeddingError) {
+    get throws {
       var configuration = BeaconService.Configuration()
-      do throws(OptionError) {
-        configuration.rules = try rules.rules
-      } catch {
-        throw EmbeddingError(error)
-      }
+      configuration.rules = try rules.rules
       configuration.rangingInterval = interval?.value ?? 1
       configuration.setCalibration(
         Calibration(
@@ -275,14 +246,9 @@ package struct EmbeddingOptions: Sendable {
   }
 }
 
-extension AdapterName {
-  fileprivate var isAddress: Bool { if case .address = self { true } else { false } }
-}
-
 /// The sources of an embedded scanner, at least one.
 struct EmbeddedSources {
   var scanner: (any Scanner)?
   var locations: (any LocationSource)?
-  /// The tracks that are replayed; `nil` if locations are live.
   var tracks: TrackReplay?
 }

@@ -10,20 +10,19 @@ import Scanning
 import ServiceCore
 import Synchronization
 
-/// Makes lines of the services' events, and keeps them until the program takes them. Events come on
-/// the services' threads. Lines are taken on the program's threads, or passed to its function on a
-/// queue of the feed. The lock is not held during calls of the program or of the services.
+/// Makes lines of the services' events, and keeps them until the program takes them. The lock is
+/// not held during calls of the program or of the services.
 final class EventFeed: Sendable {
   typealias Consumer = @Sendable ([UInt8]) -> Void
 
-  /// The maximum number of waiting events.
   static let limit = 10_000
 
   private struct State: ~Copyable {
     var lines: EventLines<ServiceDelivery>
-    var signal: ReadySignal
+    let signal: WakeSignal
+    /// Whether the descriptor is readable.
+    var isReady = false
     var events: MonitorEvents
-    /// The sources of the events; `nil` before the start.
     var services: Services?
     /// The number of services that may still deliver something.
     var running = 0
@@ -31,17 +30,18 @@ final class EventFeed: Sendable {
     var current: ServiceDelivery?
     /// Whether the start's states of the beacon regions and of the circles were written.
     var areStatesWritten = (beacons: false, circles: false)
-    /// Whether the last line was appended.
     var isOver = false
     var isStopped = false
     var consumer: Consumer?
-    /// Whether the function is being called, or will be soon.
     var isDraining = false
 
     /// Makes the descriptor readable while ``next()`` has something to do. That includes marking
     /// the current line as dealt with, for which a recording may wait.
     mutating func updateSignal() {
-      signal.set(consumer == nil && (!lines.isEmpty || current != nil))
+      let hasWork = consumer == nil && (!lines.isEmpty || current != nil)
+      guard hasWork != isReady else { return }
+      isReady = hasWork
+      if hasWork { signal.send() } else { signal.reset() }
     }
 
     /// Removes the oldest line, or makes the one that counts the lines dropped before it.
@@ -75,9 +75,7 @@ final class EventFeed: Sendable {
     var tracks: [TrackSummary] = []
   }
 
-  /// The number of oldest lines that were dropped because the program did not take them.
   private static let missed = RecordType<Int>("missed", [Field("count", .count) { $0 }])
-  /// The end of the stream, with the failure if there was one.
   private static let end = RecordType<String?>("end", [Field("error", .text.orNull) { $0 }])
 
   private let state: Mutex<State>
@@ -89,7 +87,8 @@ final class EventFeed: Sendable {
 
   /// Creates a feed; `nil` if the process has no file descriptors left.
   init?(_ options: EmbeddingOptions, events: MonitorEvents, limit: Int) {
-    guard let signal = ReadySignal() else { return nil }
+    let signal = WakeSignal()
+    guard signal.descriptor >= 0 else { return nil }
     state = Mutex(State(lines: EventLines(limit: limit), signal: signal, events: events))
     self.options = options
     regions = options.regions
@@ -107,12 +106,8 @@ final class EventFeed: Sendable {
   }
 
   var descriptor: Int32 { state.withLock { $0.signal.descriptor } }
-
   var isOver: Bool { state.withLock { $0.isOver } }
 
-  // MARK: From the service
-
-  /// Receives an event, on any thread.
   func receive(_ delivery: ServiceDelivery) {
     guard let services = state.withLock({ $0.services }) else {
       return delivery.complete()
@@ -281,8 +276,6 @@ final class EventFeed: Sendable {
     state.isOver = true
     return [Self.end.json(sentence)]
   }
-
-  // MARK: To the program
 
   /// Returns the next line; `nil` if none waits or a function takes them. The line before is done.
   func next() -> [UInt8]? {

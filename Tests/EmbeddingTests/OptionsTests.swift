@@ -111,7 +111,7 @@ import Testing
       ("exit-after", "30"), ("enter-rssi", "-70"),
       ("region", "door=\(Self.uuid):1,enter-distance=1,each"), ("uuid", Self.uuid),
     ])
-    let regions = try options.beaconRegions
+    let regions = try options.rules.apply(to: options.regions)
     #expect(regions.map(\.identifier) == [Self.uuid, "door"])
     #expect(regions[0].rules == nil)
     let rules = try #require(regions[1].rules)
@@ -131,7 +131,7 @@ import Testing
   ])
   func aRegionsWrongRuleIsRefused(rules: String, sentence: String) throws {
     let options = try Self.options([("region", "door=\(Self.uuid),\(rules)")])
-    let error = #expect(throws: EmbeddingError.self) { try options.beaconRegions }
+    let error = #expect(throws: OptionError.self) { try options.rules.apply(to: options.regions) }
     let message = error?.description ?? ""
     #expect(message.contains(sentence), "\(message)")
   }

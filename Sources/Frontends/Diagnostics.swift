@@ -1,7 +1,6 @@
-import Logging
+package import Logging
 
-/// Returns a logger whose messages are lines for people.
-func diagnostics(to report: @escaping @Sendable (String) -> Void) -> Logger {
+package func diagnostics(to report: @escaping @Sendable (String) -> Void) -> Logger {
   Logger(label: "beaconscan") { _ in Diagnostics(report: report) }
 }
 
