@@ -1,25 +1,13 @@
-package import Advertising
 import Clocks
-package import Records
 import Scanning
 package import ServiceCore
 import Synchronization
 
 /// Publishes a receiver's reports to an MQTT broker, with discovery for Home Assistant.
 ///
-/// ```swift
-/// let link = try Broker(BrokerConfiguration(host: "mqtt.local"), journal) { event in … }
-/// link.setRegions([BrokerRegion("lobby")])
-/// link.setBeacons([tag: "Keys"])
-/// link.start()
-/// link.update(region: event, record)
-/// link.stop()
-/// ```
-///
 /// Entries, exits and visits come from the journal, so those that occur without a broker are
 /// published later, even by the next process. No call waits for the broker. A thread of the link
-/// connects, publishes, and retries after each loss of the connection. It sleeps while there is
-/// nothing to publish. It retains the link until ``stop()``.
+/// connects, publishes, and retries. It retains the link until ``stop()``.
 package final class Broker: Sendable {
   private struct State {
     var publisher: Publisher
@@ -36,11 +24,11 @@ package final class Broker: Sendable {
   private let state: Mutex<State>
   private let thread = WorkerThread()
 
-  /// The time in which the broker must answer a connection request, in seconds.
   private static let answerTime = 15.0
-  /// The longest times for publishing the rest after a stop, and for the thread's end, in seconds.
   private static let restTime = 0.5
   private static let stopTime = 0.9
+  /// The seconds that a connection must last to reset the delay to the shortest.
+  private static let stableTime = 30.0
 
   /// Creates a link, which reports on its own thread.
   ///
@@ -63,7 +51,6 @@ package final class Broker: Sendable {
     fail("no thread can be started for the MQTT link; end other programs, or raise their limit")
   }
 
-  /// Publishes pending messages and `offline`, within a second, and disconnects.
   package func stop() {
     thread.requestStop()
     // An attempt to connect may block for longer. The thread ends after it.
@@ -82,34 +69,11 @@ package final class Broker: Sendable {
     return status
   }
 
-  /// Sets the regions, and removes all others from the broker.
-  package func setRegions(_ regions: [BrokerRegion]) {
-    update { $0.setRegions(regions) }
-  }
-
-  /// Sets the beacons that have names, and removes all others from the broker.
-  package func setBeacons(_ names: [BeaconIdentity: String]) {
-    update { $0.setBeacons(names) }
-  }
-
-  package func update(ranging report: RangingReport) {
-    update { $0.update(ranging: report) }
-  }
-
-  /// Publishes a region's state and the record of its event, and looks for new events.
-  package func update(region event: MonitorEvent, _ record: [UInt8]) {
-    update(wakes: true) { $0.update(region: event, record) }
-  }
-
   /// Makes the link look for new events in the journal.
   package func wake() { update(wakes: true) { _ in } }
 
-  package func update(location record: [UInt8]) { update { $0.update(location: record) } }
-
-  package func update(health record: [UInt8]) { update { $0.update(health: record) } }
-
   /// Changes the messages to publish, and wakes the thread if it can publish them.
-  private func update(wakes alwaysWakes: Bool = false, _ body: (inout Publisher) -> Void) {
+  package func update(wakes alwaysWakes: Bool = false, _ body: (inout Publisher) -> Void) {
     let wakes = state.withLock { state in
       let before = state.publisher.outbox.revision
       body(&state.publisher)
@@ -120,12 +84,14 @@ package final class Broker: Sendable {
   }
 
   private func run() {
-    var delay = ReconnectDelay(configuration.reconnectDelay)
+    var backoff = Backoff(
+      first: Int64(configuration.reconnectDelay.lowerBound * 1e9),
+      longest: Int64(configuration.reconnectDelay.upperBound * 1e9))
     while !thread.isStopping {
-      let time = connect()
-      let wait = delay.next(
-        afterConnectionOf: time, jitter: .random(in: ReconnectDelay.jitter))
-      let deadline = MonotonicTime.now.advanced(by: wait)
+      if connect() >= Self.stableTime { backoff.reset() }
+      // The factor keeps clients of one failed broker from returning at the same time.
+      let wait = Double(backoff.next()) * .random(in: 0.75...1)
+      let deadline = MonotonicTime.now.advanced(by: Int64(wait))
       while !thread.isStopping {
         let left = deadline.nanoseconds(since: .now)
         guard left > 0 else { break }
@@ -235,7 +201,6 @@ package final class Broker: Sendable {
     }
   }
 
-  /// Takes the next event of the journal. Returns `false` if there is no event or no room for it.
   private func takeEvent() -> Bool {
     let position = state.withLock { state in
       state.publisher.outbox.takesEvent ? state.publisher.outbox.position : nil

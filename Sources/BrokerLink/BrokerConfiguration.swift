@@ -7,11 +7,9 @@ package struct BrokerConfiguration: Sendable, Equatable {
   package var port: UInt16?
   package var username: String?
   package var password: String?
-  /// The encryption, or `nil` for none.
   package var tls: TLS?
   /// The name of this receiver on the broker: ASCII letters, digits, `_` and `-`.
   package var node: String
-  /// The parent of this receiver's topics, or `nil` for `beaconscan/` and the node.
   package var topicPrefix: String?
   /// The parent of Home Assistant's discovery topics, or `nil` for no discovery.
   package var discoveryPrefix: String? = "homeassistant"
@@ -29,13 +27,12 @@ package struct BrokerConfiguration: Sendable, Equatable {
   package var reconnectDelay: ClosedRange<Double> = 1...15
 
   package init(host: String, node: String? = nil) {
-    (self.host, self.node) = (host, node ?? Self.hostNode)
+    self.host = host
+    self.node = node ?? Self.hostNode
   }
 
   package struct TLS: Sendable, Equatable {
-    /// The certificates of the authorities to trust, or `nil` for the system's.
     package var authorities: String?
-    /// The files with this client's certificate and key.
     package var certificate: String?
     package var key: String?
 
@@ -52,10 +49,8 @@ package struct BrokerConfiguration: Sendable, Equatable {
   }
 }
 
-/// The reason that a configuration is not valid: one sentence without a full stop.
 package struct BrokerError: Error, Hashable, CustomStringConvertible {
   package var description: String
-  /// Whether a file cannot be read.
   package var isOfFile: Bool
 
   init(_ description: String, isOfFile: Bool = false) {
@@ -71,10 +66,10 @@ extension BrokerConfiguration {
   var clientID: String { "beaconscan-\(node)" }
   var prefix: String { topicPrefix ?? "beaconscan/\(node)" }
 
-  /// Checks everything that needs no connection.
   package func check() throws(BrokerError) {
     guard !host.isEmpty, host.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
-      throw BrokerError("the MQTT broker's host '\(host)' is not a name; give one such as mqtt.local")
+      throw BrokerError(
+        "the MQTT broker's host '\(host)' is not a name; give one such as mqtt.local")
     }
     guard port != 0 else {
       throw BrokerError("the MQTT broker's port is 0; give one from 1 to 65535, such as 1883")

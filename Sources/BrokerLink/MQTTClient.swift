@@ -46,7 +46,6 @@ import Scanning
     var isRetained: Bool
   }
 
-  /// An error status of libmosquitto, and the system's error at that time.
   struct Failure: Error {
     var status: Int32
     var errno: Int32 = 0
@@ -57,7 +56,7 @@ import Scanning
   private let library: MosquittoLibrary
   /// The unacknowledged messages, by libmosquitto's identifiers.
   private var tokens: [Int32: UInt64] = [:]
-  /// The times of the last packet in each direction. The keep-alive counts from the earlier one.
+  /// The times of the last packet in each direction.
   private var lastRead = MonotonicTime.now
   private var lastWrite = MonotonicTime.now
   private let handle: OpaquePointer
@@ -67,7 +66,8 @@ import Scanning
   init(
     _ configuration: BrokerConfiguration, _ library: MosquittoLibrary, status topic: String
   ) throws(Failure) {
-    (self.configuration, self.library) = (configuration, library)
+    self.configuration = configuration
+    self.library = library
     let object = unsafe Unmanaged.passUnretained(inbox).toOpaque()
     guard let handle = unsafe library.table.new(configuration.clientID, true, object) else {
       throw Failure(status: MOSQ_ERR_NOMEM.rawValue)
@@ -136,7 +136,6 @@ import Scanning
 
   var answer: Int32? { inbox.answer }
   var log: String? { inbox.error }
-  /// The socket, or -1 if it is closed.
   private var descriptor: Int32 { unsafe library.table.socket(handle) }
 
   /// Connects the socket, and sends the connection request, whose answer comes later. It may block
@@ -162,7 +161,6 @@ import Scanning
     try checkEnd()
   }
 
-  /// Waits for packets, for room to write, or for the wake signal, and handles the packets.
   func wait(seconds: Double, orUntil wake: borrowing WakeSignal) throws(Failure) {
     try checkEnd()
     // libmosquitto counts whole seconds, so one more second makes it due there too.
@@ -230,7 +228,6 @@ extension MQTTClient.Failure {
   }
 }
 
-/// Returns the inbox whose address libmosquitto was given.
 private func sharedInbox(_ object: UnsafeMutableRawPointer?) -> MQTTClient.Inbox? {
   unsafe object.map { unsafe Unmanaged<MQTTClient.Inbox>.fromOpaque($0).takeUnretainedValue() }
 }

@@ -1,12 +1,12 @@
-import Advertising
+package import Advertising
 import Ranging
-import Records
+package import Records
 package import Regions
 import Scanning
-import ServiceCore
+package import ServiceCore
 
 /// Turns a receiver's reports into messages. It has no clock and no connection.
-struct Publisher {
+package struct Publisher {
   private let configuration: BrokerConfiguration
   let topics: Topics
   let discovery: Discovery
@@ -20,9 +20,7 @@ struct Publisher {
   private var knowsBeacons = false
   /// Entities retained by the broker, until it is known which of them are set.
   private var strangers: Set<String> = []
-  /// The bound on `strangers`, larger than the number of possible regions.
   static let maximumStrangers = 1 << 16
-  /// The most beacons without a name in a report, closest first.
   private static let maximumUnnamed = 64
 
   init(_ configuration: BrokerConfiguration, position: Int64) {
@@ -34,9 +32,7 @@ struct Publisher {
     set(discovery.receiver)
   }
 
-  // Settings.
-
-  mutating func setRegions(_ list: [BrokerRegion]) {
+  package mutating func setRegions(_ list: [BrokerRegion]) {
     let new = Dictionary(list.map { ($0.name, $0) }) { $1 }
     for (name, old) in regions where new[name] == nil {
       remove(discovery.entities(of: old).map(\.topic))
@@ -61,7 +57,7 @@ struct Publisher {
     removeStrangers()
   }
 
-  mutating func setBeacons(_ new: [BeaconIdentity: String]) {
+  package mutating func setBeacons(_ new: [BeaconIdentity: String]) {
     for (beacon, name) in names where new[beacon] == nil {
       remove(discovery.entities(of: beacon, named: name).map(\.topic))
       for topic in topics.beacon(beacon).retained { outbox.remove(topic, .state) }
@@ -80,9 +76,7 @@ struct Publisher {
     removeStrangers()
   }
 
-  // Reports.
-
-  mutating func update(ranging report: RangingReport) {
+  package mutating func update(ranging report: RangingReport) {
     var present: Set<BeaconIdentity> = []
     var unnamed = 0
     for beacon in report.beacons {
@@ -111,7 +105,7 @@ struct Publisher {
     }
   }
 
-  mutating func update(region event: MonitorEvent, _ record: [UInt8]) {
+  package mutating func update(region event: MonitorEvent, _ record: [UInt8]) {
     let topics = topics.region(event.region)
     if let region = regions[event.region] {
       // An event of one beacon does not tell the region's state, but the number inside does.
@@ -132,11 +126,11 @@ struct Publisher {
     outbox.append(event: topic, entry.record, id: entry.id)
   }
 
-  mutating func update(location record: [UInt8]) { outbox.set(topics.location, record, .state) }
+  package mutating func update(location record: [UInt8]) {
+    outbox.set(topics.location, record, .state)
+  }
 
-  mutating func update(health record: [UInt8]) { outbox.set(topics.health, record, .state) }
-
-  // Messages of the broker.
+  package mutating func update(health record: [UInt8]) { outbox.set(topics.health, record, .state) }
 
   mutating func begin() {
     outbox.begin()
@@ -171,8 +165,6 @@ struct Publisher {
     strangers = []
   }
 
-  // Messages.
-
   private mutating func set(_ entities: [Discovery.Entity]) {
     guard configuration.discoveryPrefix != nil else { return }
     for entity in entities { outbox.set(entity.topic, entity.payload, .discovery) }
@@ -195,14 +187,12 @@ struct Publisher {
     outbox.set(topics.beacon(beacon).presence, Array(presence.utf8), .state)
   }
 
-  /// Publishes a beacon, which the broker retains if it has a name.
   private mutating func publish(_ beacon: RangedBeacon) {
     outbox.set(
       topics.beacon(beacon.beacon).range, Self.beacon.json(beacon),
       names[beacon.beacon] == nil ? .momentary : .state)
   }
 
-  /// A beacon as in the output of `range`.
   private static let beacon = RangedBeacon.record(showsRaw: false, showsSides: false)
 }
 
@@ -237,15 +227,15 @@ extension RangingReport {
 package struct BrokerRegion: Sendable, Equatable {
   package var name: String
   package var state: RegionState
-  /// The number of beacons inside, or `nil` if it is not known.
   package var beacons: Int?
-  /// Whether the region has beacons to count; a circle has none.
   package var countsBeacons: Bool
 
   package init(
     _ name: String, state: RegionState = .unknown, beacons: Int? = nil, countsBeacons: Bool = true
   ) {
-    (self.name, self.state, self.beacons) = (name, state, beacons)
+    self.name = name
+    self.state = state
+    self.beacons = beacons
     self.countsBeacons = countsBeacons
   }
 }

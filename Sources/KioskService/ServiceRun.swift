@@ -223,7 +223,7 @@ package final class ServiceRun: Sendable {
 
   /// Starts the parts that need a listening server.
   private func begin() throws(ServiceFailure) {
-    broker?.setBeacons(configuration.regions.names)
+    broker?.update { $0.setBeacons(configuration.regions.names) }
     broker?.start()
     webhooks?.start()
     client.setReceiving(true)
@@ -279,16 +279,16 @@ package final class ServiceRun: Sendable {
     webhooks?.wake()
     guard let broker else { return }
     if let line = entry.line {
-      broker.update(region: line, entry.record)
+      broker.update(wakes: true) { $0.update(region: line, entry.record) }
     } else if entry.event is RegionsChanged {
-      broker.setRegions(
-        hub.regions.map { region in
-          BrokerRegion(
-            region.name, state: region.state, beacons: region.beacons,
-            countsBeacons: region.circle == nil)
-        })
+      let regions = hub.regions.map { region in
+        BrokerRegion(
+          region.name, state: region.state, beacons: region.beacons,
+          countsBeacons: region.circle == nil)
+      }
+      broker.update { $0.setRegions(regions) }
     } else if case BeaconEvent.health? = entry.event {
-      broker.update(health: entry.record)
+      broker.update { $0.update(health: entry.record) }
     } else if case LocationEvent.visit? = entry.event {
       broker.wake()
     }

@@ -55,7 +55,8 @@ struct WebhookAnswer {
   struct NoMemory: Error {}
 
   init(_ configuration: WebhookConfiguration, _ curl: CurlLibrary) throws(NoMemory) {
-    (self.configuration, self.curl) = (configuration, curl)
+    self.configuration = configuration
+    self.curl = curl
     guard let multi = unsafe curl.table.multi_init() else { throw NoMemory() }
     unsafe self.multi = multi
     for _ in configuration.urls {
@@ -77,7 +78,6 @@ struct WebhookAnswer {
 
   var isRunning: Bool { slots.contains { $0.isRunning } }
 
-  /// Starts a request for a webhook that has none running.
   func start(_ index: Int, _ body: [UInt8], headers: [String]) throws(NoMemory) {
     let easy = unsafe slots[index].easy
     unsafe curl.table.easy_reset(easy)

@@ -20,13 +20,13 @@ package struct WebhookURL: Sendable, Hashable {
     let parts = authority.split(separator: "@", omittingEmptySubsequences: false)
     // A name and a password may precede the host.
     guard parts.count <= 2, let place = parts.last, Self.isPlace(place) else { return nil }
-    (self.text, self.place) = (text, String(place))
+    self.text = text
+    self.place = String(place)
   }
 
   private static let maximumBytes = 4096
   private static let refused: [UInt8] = Array("\"#<>\\^`{|}".utf8)
 
-  /// Returns whether a text is a host, or a host and a port.
   private static func isPlace(_ text: Substring) -> Bool {
     var rest = text
     if rest.first == "[" {

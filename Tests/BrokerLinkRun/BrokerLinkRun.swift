@@ -12,8 +12,8 @@ import ServiceCore
     var configuration = BrokerConfiguration(host: "127.0.0.1", node: "kiosk")
     configuration.port = port
     let link = try Broker(configuration, ServiceManager().journal)
-    link.setRegions([BrokerRegion("lobby")])
-    link.setBeacons([:])
+    link.update { $0.setRegions([BrokerRegion("lobby")]) }
+    link.update { $0.setBeacons([:]) }
     link.start()
     while true { pause() }
   }

@@ -116,7 +116,7 @@ import Testing
     (configuration.port, configuration.tls) = (port, tls)
     configuration.reconnectDelay = 0.02...0.1
     let link = try Broker(configuration, TestJournal().journal)
-    link.setRegions([BrokerRegion("lobby")])
+    link.update { $0.setRegions([BrokerRegion("lobby")]) }
     link.start()
     defer { link.stop() }
     #expect(eventually { link.status.published >= 4 || link.status.lastError != nil })

@@ -15,12 +15,14 @@ import Testing
   @Test func `states and discovery are retained`() throws {
     let scene = try Scene()
     let link = try scene.link()
-    link.setRegions([BrokerRegion("lobby"), BrokerRegion("town", countsBeacons: false)])
-    link.setBeacons([keys: "Keys"])
+    link.update {
+      $0.setRegions([BrokerRegion("lobby"), BrokerRegion("town", countsBeacons: false)])
+    }
+    link.update { $0.setBeacons([keys: "Keys"]) }
     link.start()
-    link.update(health: record(of: health(.scanning, isLost: false)))
+    link.update { $0.update(health: record(of: health(.scanning, isLost: false))) }
     scene.append(event(.enter, "lobby", beacons: 2), to: link)
-    link.update(ranging: report([beacon(), beacon(bag)]))
+    link.update { $0.update(ranging: report([beacon(), beacon(bag)])) }
     let regions = "beaconscan/kiosk/regions"
     let range = "beaconscan/kiosk/beacons/\(keysLevel)/range"
     let early = try scene.subscriber()
@@ -93,7 +95,7 @@ import Testing
     var configuration = scene.configuration
     (configuration.username, configuration.password) = ("kiosk", "secret")
     let link = try scene.link(configuration)
-    link.setRegions([BrokerRegion("lobby")])
+    link.update { $0.setRegions([BrokerRegion("lobby")]) }
     link.start()
     #expect(eventually { link.status.isConnected })
     scene.kill()
@@ -172,7 +174,7 @@ import Testing
       let link = try Broker(scene.configuration, events.journal)
       link.start()
       append(1...1, to: events)
-      link.update(region: event(.enter, "lobby"), [])
+      link.update(wakes: true) { $0.update(region: event(.enter, "lobby"), []) }
       #expect(eventually { subscriber.messages.contains { $0.topic == topic } })
       #expect(eventually { link.status.waiting == 0 })
       scene.kill()
@@ -197,8 +199,8 @@ import Testing
   @Test func `a broker that stands still holds nobody up, and gets the newest states`() throws {
     let scene = try Scene()
     let link = try scene.link()
-    link.setRegions([BrokerRegion("lobby")])
-    link.setBeacons([keys: "Keys"])
+    link.update { $0.setRegions([BrokerRegion("lobby")]) }
+    link.update { $0.setBeacons([keys: "Keys"]) }
     link.start()
     let subscriber = try scene.subscriber()
     #expect(
@@ -207,11 +209,11 @@ import Testing
     let began = ContinuousClock.now
     for number in 1...5000 {
       let time = Double(number)
-      link.update(ranging: report([beacon(at: 1 + time / 10)], at: time))
+      link.update { $0.update(ranging: report([beacon(at: 1 + time / 10)], at: time)) }
       if number % 10 == 0 { scene.append(event(.enter, "lobby", at: time), to: link) }
     }
     print("5,500 updates without an answer: \(ContinuousClock.now - began)")
-    link.update(ranging: report([beacon(keys, .immediate, at: 0.25)], at: 6000))
+    link.update { $0.update(ranging: report([beacon(keys, .immediate, at: 0.25)], at: 6000)) }
     #expect(link.status.waiting == 500)
     scene.broker?.resume()
     let range = "beaconscan/kiosk/beacons/\(keysLevel)/range"
@@ -300,8 +302,8 @@ import Testing
     let subscriber = try scene.subscriber(["-u", "reader", "-P", "one"])
     #expect(eventually { subscriber.newest[old] == "{}" })
     let link = try scene.link(configuration)
-    link.setRegions([BrokerRegion("lobby", state: .inside, beacons: 3)])
-    link.setBeacons([:])
+    link.update { $0.setRegions([BrokerRegion("lobby", state: .inside, beacons: 3)]) }
+    link.update { $0.setBeacons([:]) }
     link.start()
     #expect(eventually { subscriber.newest["beaconscan/kiosk/regions/lobby/beacons"] == "3" })
     #expect(eventually { subscriber.newest[old] == "" })
@@ -328,8 +330,8 @@ import Testing
   @Test func `Home Assistant gets everything again when it starts`() throws {
     let scene = try Scene()
     let link = try scene.link()
-    link.setRegions([BrokerRegion("lobby", state: .inside, beacons: 3)])
-    link.setBeacons([:])
+    link.update { $0.setRegions([BrokerRegion("lobby", state: .inside, beacons: 3)]) }
+    link.update { $0.setBeacons([:]) }
     link.start()
     let early = try scene.subscriber()
     let beacons = "beaconscan/kiosk/regions/lobby/beacons"
@@ -353,8 +355,10 @@ import Testing
   @Test func `what is removed is removed from the broker, also what an earlier run left`() throws {
     let scene = try Scene()
     let first = try scene.link()
-    first.setRegions([BrokerRegion("old"), BrokerRegion("lobby"), BrokerRegion("bar")])
-    first.setBeacons([keys: "Keys", bag: "Bag"])
+    first.update {
+      $0.setRegions([BrokerRegion("old"), BrokerRegion("lobby"), BrokerRegion("bar")])
+    }
+    first.update { $0.setBeacons([keys: "Keys", bag: "Bag"]) }
     first.start()
     let subscriber = try scene.subscriber()
     func has(_ part: String, in subscriber: Subscriber) -> Int {
@@ -362,8 +366,8 @@ import Testing
     }
     #expect(eventually { has("old", in: subscriber) == 4 && has("bar", in: subscriber) == 4 })
     #expect(eventually { has("-3-4", in: subscriber) == 5 && has("-3-5", in: subscriber) == 5 })
-    first.setRegions([BrokerRegion("old"), BrokerRegion("lobby")])
-    first.setBeacons([keys: "Keys"])
+    first.update { $0.setRegions([BrokerRegion("old"), BrokerRegion("lobby")]) }
+    first.update { $0.setBeacons([keys: "Keys"]) }
     #expect(eventually { has("bar", in: subscriber) == 0 && has("-3-5", in: subscriber) == 0 })
     #expect(has("old", in: subscriber) == 4 && has("lobby", in: subscriber) == 4)
     first.stop()
@@ -371,8 +375,8 @@ import Testing
     let second = try scene.link()
     second.start()
     #expect(eventually { second.status.isConnected })
-    second.setRegions([BrokerRegion("lobby")])
-    second.setBeacons([:])
+    second.update { $0.setRegions([BrokerRegion("lobby")]) }
+    second.update { $0.setBeacons([:]) }
     #expect(eventually { has("old", in: subscriber) == 0 && has("-3-4", in: subscriber) == 0 })
     second.stop()
     // The one that stayed was never removed.
@@ -389,8 +393,8 @@ import Testing
       "$SYS", "\"quoted\" \\", String(repeating: "x", count: 4096), "a_b", "null\0byte",
     ]
     let link = try scene.link()
-    link.setRegions(names.map { BrokerRegion($0, state: .inside, beacons: 1) })
-    link.setBeacons([keys: "🔑 /+#", bag: "🔑 /+#"])
+    link.update { $0.setRegions(names.map { BrokerRegion($0, state: .inside, beacons: 1) }) }
+    link.update { $0.setBeacons([keys: "🔑 /+#", bag: "🔑 /+#"]) }
     link.start()
     let subscriber = try scene.subscriber()
     let states = { subscriber.newest.filter { $0.key.contains("/regions/") } }

@@ -50,7 +50,7 @@ final class Scene {
   func append(_ event: MonitorEvent, to link: Broker) {
     let record = record(of: event)
     events.append(record, kind: event.kind.rawValue, region: event.region)
-    link.update(region: event, record)
+    link.update(wakes: true) { $0.update(region: event, record) }
   }
 
   func subscriber(_ options: [String] = []) throws -> Subscriber {

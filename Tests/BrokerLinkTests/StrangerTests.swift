@@ -43,14 +43,14 @@ import Testing
   @Test func `a broker's retained entities are removed beyond those that it queues`() throws {
     let scene = try Scene()
     let first = try scene.link()
-    first.setRegions((0..<2000).map { BrokerRegion("region \($0)") })
-    first.setBeacons([:])
+    first.update { $0.setRegions((0..<2000).map { BrokerRegion("region \($0)") }) }
+    first.update { $0.setBeacons([:]) }
     first.start()
     #expect(eventually { first.status.waiting == 0 && first.status.published > 4000 })
     first.stop()
     let second = try scene.link()
-    second.setRegions([BrokerRegion("region 0")])
-    second.setBeacons([:])
+    second.update { $0.setRegions([BrokerRegion("region 0")]) }
+    second.update { $0.setBeacons([:]) }
     second.start()
     #expect(
       eventually {

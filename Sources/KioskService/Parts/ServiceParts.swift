@@ -7,10 +7,7 @@ import Scanning
 import ServiceCore
 import Synchronization
 
-// The parts of the service, each of which runs until its task is canceled.
-
 extension ServiceRun {
-  /// Handles the reports of the core: ranging, fixes, headings and the receivers' states.
   func receive() async throws(ServiceFailure) {
     while let delivery = await client.nextDelivery() {
       switch delivery.event {
@@ -26,7 +23,7 @@ extension ServiceRun {
     switch event {
     case .ranging(let report):
       hub.receive(report)
-      broker?.update(ranging: report)
+      broker?.update { $0.update(ranging: report) }
       record(report)
     case .health(let health, _):
       record(event, health.sentence, isFault: health.condition.isFault)
@@ -46,7 +43,7 @@ extension ServiceRun {
     case .fixes(let fixes):
       guard let fix = fixes.last else { return }
       let record = hub.receive(fix)
-      broker?.update(location: record)
+      broker?.update { $0.update(location: record) }
     case .heading(let heading): hub.receive(heading)
     case .health(let health, _):
       record(event, health.sentence, isFault: health.condition.isFault)
@@ -87,7 +84,6 @@ extension ServiceRun {
       "the administrator does not allow beaconscan to receive; see \(SystemAuthorization.path)")
   }
 
-  /// Runs a function while the server listens, then ends the streams and the connections.
   func serve(
     with server: KioskServer, _ body: @Sendable () async throws -> Void
   ) async throws {
@@ -167,7 +163,7 @@ extension ServiceRun {
         for name in try regions.configure(configuration) {
           log.notice("the region '\(name)' is not configured any more; it was removed")
         }
-        broker?.setBeacons(configuration.names)
+        broker?.update { $0.setBeacons(configuration.names) }
         let count = configuration.regions.count + configuration.circles.count
         log.notice("read the configuration again: \(counted(count, "region"))")
       }
