@@ -2,7 +2,6 @@ import HTTPTypes
 import NIOCore
 import NIOHTTP1
 
-/// A complete request of HTTP.
 struct Request: Sendable {
   let head: HTTPRequest
   let body: [UInt8]
@@ -37,7 +36,6 @@ struct Request: Sendable {
   }
 }
 
-/// A response to a request.
 struct Response: Sendable {
   typealias Writer = @Sendable ([UInt8]) async throws -> Void
 
@@ -52,7 +50,9 @@ struct Response: Sendable {
   let body: Body
 
   init(status: HTTPResponse.Status, headers: HTTPFields = [:], body: Body = .bytes([])) {
-    (self.status, self.headers, self.body) = (status, headers, body)
+    self.status = status
+    self.headers = headers
+    self.body = body
     if case .bytes(let bytes) = body { self.headers[.contentLength] = String(bytes.count) }
   }
 

@@ -1,15 +1,14 @@
 package import Records
 package import Scanning
 
-/// The changes and counters that the HTTP server needs from the program.
+/// The changes of regions that the HTTP server requests.
 package protocol KioskControl: Sendable {
   /// Adds or replaces a region. Returns `true` if it is new. The hub has the region then.
-  func setRegion(_ name: String, _ request: RegionRequest) async throws(RegionRefusal) -> Bool
+  func set(_ name: String, _ request: RegionRequest) async throws(RegionRefusal) -> Bool
   /// Removes a region. The hub no longer has it on return.
-  func removeRegion(_ name: String) async throws(RegionRefusal)
+  func remove(_ name: String) async throws(RegionRefusal)
   /// Returns how near beacons came to entering a region outside; `nil` if it is inside or unknown.
   func approach(to name: String) -> Approach?
-  var counts: KioskCounts { get }
 }
 
 package struct RegionRequest: Sendable, Equatable {
@@ -36,7 +35,6 @@ package enum RegionRefusal: Error, Equatable {
   }
 }
 
-/// The counts of the scanner and the core since the start.
 package struct KioskCounts: Sendable {
   package var scan = ScanCounts()
   package var rangedEvictions = 0
@@ -49,13 +47,11 @@ package struct KioskCounts: Sendable {
 
 package struct MetricFamily: Sendable {
   package var name: String
-  /// `counter` or `gauge`.
   package var type: String
   package var help: String
   package var samples: [(labels: [(String, String)], value: Double)]
 }
 
-/// A histogram of durations.
 package struct LatencyHistogram: Sendable {
   /// The upper bounds of the buckets, in seconds. Longer durations are in one more bucket.
   package static let bounds = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1]

@@ -10,28 +10,31 @@ import Synchronization
 
 /// The published state of the service: the regions with their states, the latest ranging report,
 /// the receivers' states, and the journal.
-///
-/// Changes arrive from the journal in order. ``KioskServer`` reads the state for its clients.
 package final class KioskHub: Sendable {
+  /// A kind of value, of which clients get the latest.
+  enum ValueKind: String, CaseIterable {
+    case range, fix, heading
+  }
+
   fileprivate struct State {
     var kiosk = KioskState()
-    /// The latest report as JSON, and its beacons. None before the first, and while not ranging.
-    var report: [UInt8]?
+    /// The latest values as JSON. None before the first, and while they are not received.
+    var values: [ValueKind: [UInt8]] = [:]
+    var valueCounts: [ValueKind: Int] = [:]
     var beacons: [RangedBeacon] = []
     var isRanging = false
-    /// The latest fix and heading as JSON. `nil` before the first, and while not locating.
-    var fix: [UInt8]?
-    var heading: [UInt8]?
-    var headings = 0
     var isLocating = false
     var signals = SignalHistory()
     var faults: [String: String] = [:]
     var latencies = LatencyHistogram()
-    /// Whether an event about the regions is on its way to the journal.
     var isChanging = false
-    /// The filter for the regions' beacons, at a revision.
     var filter: (revision: Int, filter: ConstraintFilter)?
     var listener: (@Sendable (JournalChange) -> Void)?
+
+    mutating func set(_ kind: ValueKind, _ json: [UInt8]) {
+      values[kind] = json
+      valueCounts[kind, default: 0] += 1
+    }
   }
 
   package let journal: Journal
@@ -47,7 +50,6 @@ package final class KioskHub: Sendable {
   private let now: @Sendable () -> WallClockTime
   private let isReceiving: @Sendable () -> (isReceiving: Bool, isNeeded: Bool)
 
-  /// Creates a hub, and observes the journal.
   package init(
     _ journal: Journal, format: EventFormat, isRecorded: Bool, hasLocations: Bool = false,
     version: String,
@@ -72,8 +74,6 @@ package final class KioskHub: Sendable {
   package func onChange(_ listener: @escaping @Sendable (JournalChange) -> Void) {
     state.withLock { $0.listener = listener }
   }
-
-  // MARK: From the core
 
   private func receive(_ change: JournalChange) {
     if case .unregistered(_, _, let name) = change {
@@ -104,7 +104,6 @@ package final class KioskHub: Sendable {
     if isNew { journal.append(RegionsChanged(time: now())) }
   }
 
-  /// Adds a stored region, before anything is received.
   package func restore(_ known: RegionSnapshot, in group: ClientGroup) {
     format.begin(with: known)
     let registered = BeaconRegistrationState(state: known.status.state, since: known.since)
@@ -137,11 +136,10 @@ package final class KioskHub: Sendable {
     state.withLock { state in
       // A report that was on its way when the receiver was turned off is outdated.
       guard state.isRanging else { return }
-      state.report = json
+      state.set(.range, json)
       state.beacons = report.beacons
       state.signals.receive(report.beacons, at: time)
       state.kiosk.tally.ranged = report.beacons.count
-      state.kiosk.tally.reports += 1
     }
     waiters.wake()
   }
@@ -152,7 +150,7 @@ package final class KioskHub: Sendable {
     state.withLock { state in
       state.isRanging = isRanging
       guard !isRanging else { return }
-      state.report = nil
+      state.values[.range] = nil
       state.beacons = []
     }
   }
@@ -160,22 +158,16 @@ package final class KioskHub: Sendable {
   @discardableResult
   package func receive(_ fix: Fix) -> [UInt8] {
     let json = LocateLine.fix.json(.fix(fix))
-    state.withLock { state in
-      guard state.isLocating else { return }
-      state.fix = json
-      state.kiosk.tally.fixes += 1
-    }
-    waiters.wake()
+    setLocation(.fix, json)
     return json
   }
 
   package func receive(_ heading: Heading) {
-    let json = LocateLine.heading.json(.heading(heading))
-    state.withLock { state in
-      guard state.isLocating else { return }
-      state.heading = json
-      state.headings += 1
-    }
+    setLocation(.heading, LocateLine.heading.json(.heading(heading)))
+  }
+
+  private func setLocation(_ kind: ValueKind, _ json: [UInt8]) {
+    state.withLock { if $0.isLocating { $0.set(kind, json) } }
     waiters.wake()
   }
 
@@ -184,55 +176,42 @@ package final class KioskHub: Sendable {
     state.withLock { state in
       state.isLocating = isLocating
       guard !isLocating else { return }
-      state.fix = nil
-      state.heading = nil
+      state.values[.fix] = nil
+      state.values[.heading] = nil
     }
   }
 
   static let report = RegionReport.record(
     of: RangedBeacon.record(showsRaw: true, showsSides: false))
 
-  /// Sets or removes the fault of a part of the service, as a sentence.
   package func setFault(_ sentence: String?, of part: String) {
     state.withLock { $0.faults[part] = sentence }
   }
 
-  // MARK: For those who ask
-
   /// A stream's position: the last journal entry, and the number of the last value of each kind.
   struct Place: Equatable, Sendable {
     var position: Int64
-    fileprivate var report: Int
-    fileprivate var fix: Int
-    fileprivate var heading: Int
+    fileprivate var values: [ValueKind: Int]
 
     fileprivate init(_ state: State) {
       position = state.kiosk.position
-      report = state.kiosk.tally.reports
-      fix = state.kiosk.tally.fixes
-      heading = state.headings
+      values = state.valueCounts
     }
   }
 
   var place: Place { state.withLock { Place($0) } }
 
-  /// Returns the values that are newer than a place, with their events' kinds, and updates the
-  /// place.
+  /// Returns the values that are newer than a place, and updates the place.
   func values(after place: inout Place) -> [(kind: String, json: [UInt8])] {
-    let (latest, found) = state.withLock { [place] state in
-      let latest = Place(state)
-      let values = [
-        ("range", latest.report != place.report ? state.report : nil),
-        ("fix", latest.fix != place.fix ? state.fix : nil),
-        ("heading", latest.heading != place.heading ? state.heading : nil),
-      ]
-      return (latest, values)
+    let (counts, found) = state.withLock { [place] state in
+      let kinds = ValueKind.allCases.filter { state.valueCounts[$0] != place.values[$0] }
+      return (state.valueCounts, kinds.map { ($0.rawValue, state.values[$0]) })
     }
-    let position = place.position
-    place = latest
-    place.position = position
+    place.values = counts
     return found.compactMap { kind, json in json.map { (kind, $0) } }
   }
+
+  var valueCounts: [ValueKind: Int] { state.withLock { $0.valueCounts } }
 
   func wait(_ limit: Duration, until isReady: @escaping @Sendable () -> Bool) async {
     guard !isReady() else { return }
@@ -246,25 +225,23 @@ package final class KioskHub: Sendable {
     }
   }
 
-  var latestReport: [UInt8]? { state.withLock { $0.report } }
+  var latestReport: [UInt8]? { state.withLock { $0.values[.range] } }
 
   private func location(_ state: State) -> LocationRecord? {
     guard hasLocations else { return nil }
     var location = LocationRecord()
-    location.fix = state.fix
-    location.heading = state.heading
+    location.fix = state.values[.fix]
+    location.heading = state.values[.heading]
     location.visit = state.kiosk.visit
     return location
   }
 
-  /// The location as JSON, or `nil` if the service has no location source.
   var locationJSON: [UInt8]? {
     state.withLock { location($0) }.map(LocationRecord.record.json)
   }
 
-  var hasFix: Bool { state.withLock { $0.fix != nil } }
+  var hasFix: Bool { state.withLock { $0.values[.fix] != nil } }
 
-  /// The complete state as JSON, and its place.
   var snapshotJSON: (json: [UInt8], place: Place) {
     let health = health
     let (snapshot, place) = state.withLock { state in
@@ -384,11 +361,8 @@ package final class KioskHub: Sendable {
   var tally: EventTally { state.withLock { $0.kiosk.tally } }
   var latencies: LatencyHistogram { state.withLock { $0.latencies } }
 
-  // MARK: Interest in beacons
-
   package func onInterest(_ body: @escaping @Sendable (Bool) -> Void) { interest.onChange(body) }
 
-  /// Counts as interest in the beacons until the closure ends.
   func withInterest<Result>(_ body: () async throws -> Result) async rethrows -> Result {
     interest.begin()
     defer { interest.end() }
@@ -397,6 +371,5 @@ package final class KioskHub: Sendable {
 }
 
 extension JournalEntry {
-  /// The encoded event of a region, for observers of the journal.
   var line: MonitorEvent? { self.detail as? MonitorEvent }
 }

@@ -10,22 +10,26 @@ package final class KioskServer: Sendable {
   package enum Address: Sendable, Equatable {
     case host(String, port: Int)
     case unix(path: String)
-    /// A listening socket that the service manager opened.
     case inherited(descriptor: CInt)
   }
 
   private let hub: KioskHub
   private let rules: AccessRules
   private let control: any KioskControl
+  private let countsOfCore: @Sendable () -> KioskCounts
   private let limits: ClientLimits
   private let counts = RequestCounts()
 
   package init(
     _ hub: KioskHub, control: any KioskControl, rules: AccessRules,
-    limits: ClientLimits = ClientLimits()
+    limits: ClientLimits = ClientLimits(),
+    counts: @escaping @Sendable () -> KioskCounts = { KioskCounts() }
   ) {
-    (self.hub, self.control, self.rules) = (hub, control, rules)
+    self.hub = hub
+    self.control = control
+    self.rules = rules
     self.limits = limits
+    countsOfCore = counts
   }
 
   /// Serves until the task is canceled, which closes all connections. `onReady` receives the port
@@ -58,7 +62,8 @@ package final class KioskServer: Sendable {
     _ addresses: [Address], on group: MultiThreadedEventLoopGroup,
     onReady: @Sendable ([Int?]) -> Void
   ) async throws {
-    let routes = Routes(hub: hub, control: control, counts: counts, rules: rules)
+    let routes = Routes(
+      hub: hub, control: control, countsOfCore: countsOfCore, counts: counts, rules: rules)
     let connections = OpenConnections(limit: limits.connections)
     var listeners: [NIOAsyncChannel<Child, Never>] = []
     var files: [SocketFile] = []
@@ -147,7 +152,8 @@ package final class KioskServer: Sendable {
 
   private static func setUp(_ child: any Channel, _ reader: RequestReader) throws -> Child {
     var limits = NIOHTTPDecoderLimitConfiguration()
-    (limits.maxHeaderFieldSize, limits.maxHeaderListSize) = (8 << 10, 16 << 10)
+    limits.maxHeaderFieldSize = 8 << 10
+    limits.maxHeaderListSize = 16 << 10
     limits.maxHeaderFieldCount = 100
     let pipeline = child.pipeline.syncOperations
     try pipeline.addHandler(ByteCounter(reader))

@@ -7,7 +7,6 @@ import ServiceCore
 
 /// The regions, receivers' states and counts, which result from the journal's changes in order.
 struct KioskState: Sendable {
-  /// The group of regions that were added over HTTP.
   static let addedGroup = ClientGroup("http")
   private static let maximumReceivers = 64
 
@@ -15,12 +14,9 @@ struct KioskState: Sendable {
   private(set) var receivers: [(health: ScannerHealth, time: WallClockTime)] = []
   /// The states of the fix source and of the compass.
   private(set) var locationSources: [(health: LocationHealth, time: WallClockTime)] = []
-  /// The latest start or end of a visit, as JSON.
   private(set) var visit: [UInt8]?
   var tally = EventTally()
-  /// The latest journal entry in this state.
   private(set) var position: Int64 = 0
-  /// A number that changes with the regions.
   private(set) var revision = 0
   /// Whether regions without rules of their own report each beacon.
   var reportsEachBeacon = false
@@ -153,8 +149,6 @@ struct EventTally: Sendable {
   var transitions: [String: (enters: Int, exits: Int)] = [:]
   var healthChanges = 0
   var ranged = 0
-  var reports = 0
-  var fixes = 0
   var visits = 0
 
   mutating func count(_ event: MonitorEvent) {

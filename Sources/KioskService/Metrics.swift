@@ -31,7 +31,9 @@ enum Metrics {
       "discarded_total", "counter", "What was discarded, by reason.",
       Refusal.allCases.map { ([("reason", "\($0)")], Double(scan[$0])) })
     single("beacons_ranged", "gauge", "Beacons in the latest report.", Double(tally.ranged))
-    single("ranging_reports_total", "counter", "Ranging reports.", Double(tally.reports))
+    single(
+      "ranging_reports_total", "counter", "Ranging reports.",
+      Double(hub.valueCounts[.range, default: 0]))
     single(
       "beacons_monitored", "gauge", "Beacons of regions that are tracked.",
       Double(counts.monitoredBeacons))
@@ -54,13 +56,13 @@ enum Metrics {
         ]
       })
     if hub.hasLocations {
-      single("fixes_total", "counter", "Fixes of location updates.", Double(tally.fixes))
+      single(
+        "fixes_total", "counter", "Fixes of location updates.",
+        Double(hub.valueCounts[.fix, default: 0]))
       family(
         "location_source_state", "gauge", "1 for the state of each source of locations.",
         health.locationSources.map {
-          (
-            [("of", $0.health.subject.rawValue), ("state", $0.health.condition.rawValue)], 1
-          )
+          ([("of", $0.health.subject.rawValue), ("state", $0.health.condition.rawValue)], 1)
         })
       single("visits_total", "counter", "Visits that began or ended.", Double(tally.visits))
     }
@@ -70,9 +72,7 @@ enum Metrics {
     family(
       "receiver_state", "gauge", "1 for the state of each adapter.",
       health.receivers.map {
-        (
-          [("adapter", $0.health.adapter ?? "all"), ("state", $0.health.condition.rawValue)], 1
-        )
+        ([("adapter", $0.health.adapter ?? "all"), ("state", $0.health.condition.rawValue)], 1)
       })
     single(
       "health_changes_total", "counter", "Changes of a receiver's state.",

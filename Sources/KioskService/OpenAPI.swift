@@ -215,7 +215,6 @@ package enum OpenAPI {
       """
   }()
 
-  /// The numbers of a region, and its rules.
   private static var regionProperties: String {
     let rules = RuleSettings.assignments.values.sorted { $0.name < $1.name }.map(\.about)
     let numbers = [Inputs.major.about, Inputs.minor.about]

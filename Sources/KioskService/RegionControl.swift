@@ -7,7 +7,6 @@ import Scanning
 package import ServiceCore
 import Synchronization
 
-/// The configured regions, and the means to read the rules of others.
 package struct RegionConfiguration: Sendable {
   package var regions: [BeaconRegion]
   package var circles: [CircularRegion]
@@ -32,8 +31,7 @@ package struct RegionConfiguration: Sendable {
 
 /// Registers the configured regions and those added over HTTP, each for its own client, so that
 /// both kinds survive a restart. The journal delivers the changes in order with the events.
-final class RegionControl: Sendable {
-  /// The most regions that can be added over HTTP.
+final class RegionControl: KioskControl {
   static let maximumAdded = 256
 
   private let configured: OwnedRegions
@@ -41,7 +39,6 @@ final class RegionControl: Sendable {
   private let hub: KioskHub
   /// Whether the beacons of regions are ranged always, for the history, and not only on demand.
   private let rangesAlways: Bool
-  /// The lock is held while regions change.
   private let configuration: Mutex<RegionConfiguration>
 
   init(
@@ -69,10 +66,8 @@ final class RegionControl: Sendable {
     }
   }
 
-  /// Replaces the configured regions. Unchanged ones keep their states. Others start outside, so
-  /// that a visitor who is present enters.
-  ///
-  /// - Returns: The names of the removed regions.
+  /// Replaces the configured regions, and returns the names of the removed ones. Unchanged ones
+  /// keep their states. Others start outside, so that a visitor who is present enters.
   func configure(_ new: RegionConfiguration) throws(RegionRefusal) -> [String] {
     try configuration.withLock { configuration throws(RegionRefusal) in
       guard configured.locations != nil || new.circles.isEmpty else {
@@ -100,7 +95,6 @@ final class RegionControl: Sendable {
     }
   }
 
-  /// Throws if the configuration cannot be registered, before anything changes.
   private func check(_ new: RegionConfiguration) throws(RegionRefusal) {
     do {
       for region in new.regions { try configured.beacons.service.check(region.identifier) }
@@ -184,10 +178,8 @@ final class RegionControl: Sendable {
   }
 }
 
-/// The regions of one client: the configuration's, or those added over HTTP.
 private struct OwnedRegions {
   let beacons: BeaconClient
-  /// `nil` if the service has no location source.
   let locations: LocationClient?
 
   init(_ client: ServiceClient, _ beacons: BeaconService, _ locations: LocationService?) {
@@ -195,7 +187,6 @@ private struct OwnedRegions {
     self.locations = locations.map { LocationClient(client, of: $0) }
   }
 
-  /// Registers a region. If only the rules changed, it keeps its state.
   func register(_ region: BeaconRegion) throws(RegionRefusal) {
     do throws(BeaconServiceError) {
       try beacons.register(region, assuming: beacons.assumedState(of: region))

@@ -5,7 +5,6 @@ import Records
 import Scanning
 
 extension RegionRequest {
-  /// The most bytes in a request's body.
   static let maximumBytes = 16 << 10
 
   fileprivate enum Value: Decodable {
@@ -27,7 +26,6 @@ extension RegionRequest {
       }
     }
 
-    /// The value as the command line has it; `nil` for null.
     var text: String? {
       switch self {
       case .text(let text): text

@@ -22,7 +22,6 @@ extension HTTPRequestHead {
     return checkTransferEncoding()
   }
 
-  /// Checks the transfer coding (RFC 9112, sections 6.1 and 6.3).
   private func checkTransferEncoding() -> HTTPRefusal? {
     guard headers.contains(name: "Transfer-Encoding") else { return nil }
     let codings = headers["Transfer-Encoding"].joined(separator: ",").lowercased()

@@ -40,7 +40,6 @@ package struct AccessRules: Sendable {
   }
 
   private func checkHost(_ request: Request) throws(HTTPRefusal) {
-    // HTTP/1.0 has no Host, but no browser uses it.
     guard let authority = request.head.authority, let host = Self.host(of: authority) else {
       throw HTTPRefusal(.badRequest, "the request has no valid Host")
     }
@@ -123,7 +122,6 @@ extension HTTPField.Name {
   static let frameOptions = named("X-Frame-Options")
   static let resourcePolicy = named("Cross-Origin-Resource-Policy")
 
-  /// Returns a header name, which must be a token (RFC 9110, section 5.1).
   private static func named(_ name: String) -> HTTPField.Name {
     guard let name = HTTPField.Name(name) else { preconditionFailure("'\(name)' is not a token") }
     return name
@@ -136,7 +134,9 @@ struct HTTPRefusal: Error {
   var headers: HTTPFields
 
   init(_ status: HTTPResponse.Status, _ sentence: String, _ headers: HTTPFields = [:]) {
-    (self.status, self.sentence, self.headers) = (status, sentence, headers)
+    self.status = status
+    self.sentence = sentence
+    self.headers = headers
   }
 }
 
@@ -157,7 +157,6 @@ extension AccessRules {
 }
 
 extension HTTPRefusal {
-  /// The problem as JSON (RFC 9457).
   var body: [UInt8] { Self.record.json(self) }
 
   static let record = RecordType<HTTPRefusal>(

@@ -12,9 +12,7 @@ final class RequestReader: ChannelDuplexHandler {
   typealias OutboundOut = HTTPServerResponsePart
 
   private enum Wait {
-    /// The client has not started a request.
     case next
-    /// The client has not completed its request.
     case request
     /// The client has not taken a finite answer.
     case answer
@@ -35,7 +33,6 @@ final class RequestReader: ChannelDuplexHandler {
   private var looseBytes = 0
   /// The methods of the requests that have no written answer yet.
   private var owed: Deque<HTTPMethod> = []
-  /// The number of written answers that the client has not taken.
   private var untaken = 0
   /// Whether no more requests are read: one was refused, or announced itself as the last.
   private var isLast = false
@@ -46,7 +43,9 @@ final class RequestReader: ChannelDuplexHandler {
     _ limits: ClientLimits, _ connections: OpenConnections,
     answer: @escaping (HTTPRefusal) -> (head: HTTPResponseHead, body: [UInt8])
   ) {
-    (self.limits, self.connections, self.answer) = (limits, connections, answer)
+    self.limits = limits
+    self.connections = connections
+    self.answer = answer
   }
 
   func handlerAdded(context: ChannelHandlerContext) {
@@ -57,10 +56,9 @@ final class RequestReader: ChannelDuplexHandler {
 
   func handlerRemoved(context: ChannelHandlerContext) {
     timer?.cancel()
-    (timer, self.context) = (nil, nil)
+    timer = nil
+    self.context = nil
   }
-
-  // MARK: Requests
 
   /// Handles the arrival of bytes before they are decoded. Returns `false` to drop them.
   func receive(_ bytes: Int) -> Bool {
@@ -116,7 +114,9 @@ final class RequestReader: ChannelDuplexHandler {
   }
 
   private func endRequest() {
-    (head, body, looseBytes) = (nil, ByteBuffer(), 0)
+    head = nil
+    body = ByteBuffer()
+    looseBytes = 0
     since[.request] = nil
   }
 
@@ -139,15 +139,13 @@ final class RequestReader: ChannelDuplexHandler {
     HTTPRefusal(.contentTooLarge, "the body is longer than \(limits.bodyBytes) bytes")
   }
 
-  /// Refuses a request, after the answers to earlier ones.
   private func refuse(_ refusal: HTTPRefusal, _ context: ChannelHandlerContext) {
     guard !isLast else { return }
-    (self.refusal, isLast) = (refusal, true)
+    self.refusal = refusal
+    isLast = true
     finishIfDone(context)
     update()
   }
-
-  // MARK: Answers
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     // An answer to HEAD has the fields of GET and no body (RFC 9110, section 9.3.2).
@@ -209,8 +207,6 @@ final class RequestReader: ChannelDuplexHandler {
       context.flush()
     }
   }
-
-  // MARK: Time
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {
     since[.stall] = context.channel.isWritable ? nil : .now()

@@ -9,13 +9,13 @@ import ServiceCore
 struct Routes: Sendable {
   static let maximumStreams = 256
   private static let maximumEvents = 1000
-  /// The longest wait for a first value.
   private static let patience = Duration.seconds(3)
   private static let regionPrefix = "/api/v1/regions/"
   private static let nameRule = "a region's name has 1 to 64 characters, and no control characters"
 
   let hub: KioskHub
   let control: any KioskControl
+  let countsOfCore: @Sendable () -> KioskCounts
   let counts: RequestCounts
   let rules: AccessRules
 
@@ -58,7 +58,7 @@ struct Routes: Sendable {
 
   private static let readers: [String: Reader] = [
     "/metrics": { routes, _ in
-      let text = Metrics.text(routes.hub, routes.control.counts, routes.counts)
+      let text = Metrics.text(routes.hub, routes.countsOfCore(), routes.counts)
       return Response(
         status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
         body: .bytes(Array(text.utf8)))
@@ -94,8 +94,6 @@ struct Routes: Sendable {
     }
     return Response(status: .noContent, headers: headers)
   }
-
-  // MARK: Beacons and events
 
   /// Returns the latest report. Waits up to three seconds for the first if the receiver was off.
   private func beacons() async -> Response {
@@ -171,8 +169,6 @@ struct Routes: Sendable {
     }
   }
 
-  // MARK: Regions
-
   private func region(
     _ request: Request, _ part: Substring
   ) async throws(HTTPRefusal) -> Response {
@@ -197,15 +193,14 @@ struct Routes: Sendable {
 
   private func put(_ name: String, _ request: Request) async throws(HTTPRefusal) -> Response {
     return try await Self.answer(name) { () throws(RegionRefusal) in
-      let isNew = try await control.setRegion(
-        name, RegionRequest(json: request.body, name: name))
+      let isNew = try await control.set(name, RegionRequest(json: request.body, name: name))
       return .json(hub.regionJSON(name) ?? Array("null".utf8), status: isNew ? .created : .ok)
     }
   }
 
   private func remove(_ name: String) async throws(HTTPRefusal) -> Response {
     try await Self.answer(name) { () throws(RegionRefusal) in
-      try await control.removeRegion(name)
+      try await control.remove(name)
       return Response(status: .noContent)
     }
   }

@@ -11,13 +11,7 @@ import Synchronization
 import Webhooks
 
 /// The service, as concurrent parts around one journal.
-///
-/// ```swift
-/// let service = try ServiceRun(configuration, scanner: LiveScanner(), log: log, logger: logger)
-/// try await service.run(reload: { use in try use(readAgain()) }, until: { await interrupt() })
-/// ```
 package final class ServiceRun: Sendable {
-  /// Reads the configuration, and passes it to a function.
   package typealias Reload = @Sendable ((RegionConfiguration) throws -> Void) throws -> Void
 
   let configuration: ServiceConfiguration
@@ -174,17 +168,15 @@ package final class ServiceRun: Sendable {
     }
   }
 
-  /// Serves until `interrupt` returns.
+  /// Serves until `interrupt` returns. SIGHUP calls `reload`; if that throws, nothing changes.
   ///
-  /// - Parameters:
-  ///   - reload: Reads the regions on SIGHUP, and passes them on. If it throws, nothing changes.
-  ///   - interrupt: Returns when the service is to end.
   /// - Throws: `ServiceFailure` if the service cannot start, or its source failed.
   package func run(
     reload: @escaping Reload,
     until interrupt: @escaping @Sendable () async -> Void
   ) async throws(ServiceFailure) {
-    let server = KioskServer(hub, control: self, rules: configuration.access)
+    let server = KioskServer(hub, control: regions, rules: configuration.access) { [self] in counts
+    }
     // Otherwise SIGHUP would end the process until its handler is active.
     signal(SIGHUP, SIG_IGN)
     var failure: ServiceFailure?
@@ -221,7 +213,6 @@ package final class ServiceRun: Sendable {
 
   private var isRecorded: Bool { beacons.scanner?.isRecorded ?? true }
 
-  /// Starts the parts that need a listening server.
   private func begin() throws(ServiceFailure) {
     broker?.update { $0.setBeacons(configuration.regions.names) }
     broker?.start()

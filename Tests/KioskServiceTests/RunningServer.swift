@@ -12,10 +12,9 @@ struct RunningServer {
 
   /// What a request for a region reaches.
   private struct Control: KioskControl {
-    func setRegion(_ name: String, _ request: RegionRequest) async -> Bool { true }
-    func removeRegion(_ name: String) async {}
+    func set(_ name: String, _ request: RegionRequest) async -> Bool { true }
+    func remove(_ name: String) async {}
     func approach(to name: String) -> Approach? { nil }
-    var counts: KioskCounts { KioskCounts() }
   }
 
   /// Runs a server while a function runs.

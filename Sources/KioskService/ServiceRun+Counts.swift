@@ -1,23 +1,10 @@
 import BrokerLink
-package import Records
 import Scanning
 import ServiceCore
 import Webhooks
 
-extension ServiceRun: KioskControl {
-  package func setRegion(
-    _ name: String, _ request: RegionRequest
-  ) async throws(RegionRefusal) -> Bool {
-    try await regions.set(name, request)
-  }
-
-  package func removeRegion(_ name: String) async throws(RegionRefusal) {
-    try await regions.remove(name)
-  }
-
-  package func approach(to name: String) -> Approach? { regions.approach(to: name) }
-
-  package var counts: KioskCounts {
+extension ServiceRun {
+  var counts: KioskCounts {
     var counts = KioskCounts()
     counts.scan = beacons.scanner?.counts ?? ScanCounts()
     counts.rangedEvictions = beacons.beaconsRanged.evictions
