@@ -25,7 +25,6 @@ struct AdaptersCommand: ParsableCommand {
 
   func run() throws {
     guard let adapters = try? Adapter.all(), !adapters.isEmpty else {
-      // The doctor finds the reason.
       let finding = Doctor.obstacle(in: Doctor.examine(.current()))
       throw CommandError(.unavailable, finding?.sentence ?? "there was no adapter; try again")
     }

@@ -29,11 +29,11 @@ struct CommandError: Error {
   }
 
   var status: Status
-  /// A sentence with what went wrong, where, and what to do.
   var message: String
 
   init(_ status: Status, _ message: String) {
-    (self.status, self.message) = (status, message)
+    self.status = status
+    self.message = message
   }
 }
 

@@ -82,7 +82,11 @@ struct HistoryCommand: ParsableCommand {
   func run() throws {
     let out = StandardOutput()
     out.apply(form, clock.zone)
-    try run(History(path: database), to: out, now: .now)
+    do {
+      try run(History(path: database), to: out, now: .now)
+    } catch let error as StorageError {
+      throw CommandError(history: error)
+    }
     try out.flush()
   }
 
@@ -121,7 +125,6 @@ struct HistoryCommand: ParsableCommand {
     if isEmpty { printError("beaconscan: \(try history.emptiness(range))") }
   }
 
-  /// Writes the events, and returns their number.
   private func write(
     _ history: History, _ range: EntryQuery, to out: StandardOutput
   ) throws -> Int {
@@ -143,7 +146,6 @@ struct HistoryCommand: ParsableCommand {
   }
 }
 
-/// A time of an option, absolute or relative to now.
 enum PastTime {
   static let valid = Inputs.validTime + ", or how long ago such as 24h or 7d"
 

@@ -77,7 +77,6 @@ struct InspectCommand: AsyncParsableCommand {
       BeaconSession(source.open(reportTap: list?.tap), showsProgress: false), source, list, to: out)
   }
 
-  /// Shows the contents of tracks, and returns the first fault.
   private func inspect(_ tracks: [String], to out: StandardOutput) throws -> CommandError? {
     var reports: [TrackReport] = []
     var failure: CommandError?
@@ -191,7 +190,8 @@ struct BeaconCensus {
   private var senders = SenderCensus()
 
   init(regions: [NamedRegion], filter: AdvertFilter) {
-    (self.regions, self.filter) = (regions, filter)
+    self.regions = regions
+    self.filter = filter
   }
 
   mutating func receive(_ sightings: [Sighting]) {

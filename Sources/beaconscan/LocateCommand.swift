@@ -72,7 +72,6 @@ struct LocateCommand: AsyncParsableCommand, MainSection {
 
   private var isLive: Bool { recordings.replay.isEmpty }
 
-  /// Whether the command ends after one fix.
   private var isOnce: Bool {
     isLive && !recordings.follow && recordings.duration == nil && count == nil && !heading
       && !visits
@@ -158,7 +157,6 @@ struct LocateCommand: AsyncParsableCommand, MainSection {
   }
 }
 
-/// Admits fixes at an interval on their own time.
 private struct IntervalGate {
   private let nanoseconds: Int64
   private var next: MonotonicTime?

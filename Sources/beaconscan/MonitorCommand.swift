@@ -129,7 +129,8 @@ struct MonitorCommand: AsyncParsableCommand {
     let replay = scanner as? ReplayScanner
     if let replay, let tracks = input.tracks {
       let merged = MergedReplay(replay, tracks, startsTogether: true)
-      (scanner, input.source) = (merged.scanner, merged.source)
+      scanner = merged.scanner
+      input.source = merged.source
     }
     try await run(
       BeaconSession(
@@ -144,7 +145,6 @@ struct MonitorCommand: AsyncParsableCommand {
     return configuration
   }
 
-  /// Monitors beacons and, if the session has locations, circles.
   func run(_ session: BeaconSession, _ standard: RegionRules, to out: StandardOutput) async throws {
     let monitor = makeOutput(standard, session: session, location: session.location, to: out)
     defer { monitor.commands?.finish() }
@@ -167,7 +167,6 @@ struct MonitorCommand: AsyncParsableCommand {
     ) { event in
       switch event {
       case .region(let event):
-        // Stored events may overtake the sightings that caused them.
         if !session.isLive { try writeStates(at: session.began) }
         try monitor.write(monitor.events.line(of: event))
       case .ranging(let report): try monitor.writer.write(report)
@@ -191,7 +190,6 @@ struct MonitorCommand: AsyncParsableCommand {
     }
   }
 
-  /// Monitors circles only.
   func run(_ feed: LocationFeed, _ rules: RegionRules, to out: StandardOutput) async throws {
     let monitor = makeOutput(rules, session: nil, location: feed, to: out)
     defer { monitor.commands?.finish() }
@@ -248,7 +246,6 @@ struct MonitorCommand: AsyncParsableCommand {
         + "more; it was removed")
   }
 
-  /// Registers only these regions. Those in the state file keep their states.
   private func register(
     in session: BeaconSession, ranges: Bool, _ events: inout MonitorEvents
   ) throws {

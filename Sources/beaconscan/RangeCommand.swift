@@ -159,7 +159,6 @@ struct RangeCommand: AsyncParsableCommand {
 }
 
 extension ProximityLimits {
-  /// Reads four distances in meters.
   fileprivate init?(text: String) {
     let words = text.split(separator: ",", omittingEmptySubsequences: false)
     let numbers = words.compactMap { Double($0) }
@@ -172,39 +171,40 @@ extension ProximityLimits {
 
 extension Sides {
   fileprivate init?(text: String) {
-    guard case .success(let sides) = Self.read(text) else { return nil }
+    guard let sides = try? Self.read(text) else { return nil }
     self = sides
   }
 
-  /// Returns the requirement for two sides, and the reason that a text does not name them.
   fileprivate static func requirement(for text: String) -> String {
     let example = "write two adapters such as left=hci0,right=hci1"
-    guard !text.isEmpty, case .failure(let reason) = read(text) else { return example }
-    return "\(reason.message); \(example)"
+    guard !text.isEmpty else { return example }
+    do throws(CommandError) {
+      _ = try read(text)
+      return example
+    } catch {
+      return "\(error.message); \(example)"
+    }
   }
 
-  private static func read(_ text: String) -> Result<Sides, CommandError> {
-    func failure(_ reason: String) -> Result<Sides, CommandError> {
-      .failure(CommandError(.usage, reason))
-    }
+  private static func read(_ text: String) throws(CommandError) -> Sides {
     var adapters: [String: AdapterName] = [:]
     for pair in text.split(separator: ",", omittingEmptySubsequences: false) {
       let words = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       guard let side = words.first, side == "left" || side == "right", words.count == 2 else {
-        return failure("'\(pair)' is neither left=ADAPTER nor right=ADAPTER")
+        throw .init(.usage, "'\(pair)' is neither left=ADAPTER nor right=ADAPTER")
       }
       guard let adapter = AdapterName(String(words[1])) else {
-        return failure("'\(words[1])' is not an adapter's number or address")
+        throw .init(.usage, "'\(words[1])' is not an adapter's number or address")
       }
       guard adapters.updateValue(adapter, forKey: String(side)) == nil else {
-        return failure("\(side) is given twice")
+        throw .init(.usage, "\(side) is given twice")
       }
     }
     guard let left = adapters["left"], let right = adapters["right"] else {
-      return failure("\(adapters["left"] == nil ? "left" : "right") is missing")
+      throw .init(.usage, "\(adapters["left"] == nil ? "left" : "right") is missing")
     }
-    guard left != right else { return failure("left and right are both \(left)") }
-    return .success(Sides(left: left, right: right))
+    guard left != right else { throw .init(.usage, "left and right are both \(left)") }
+    return Sides(left: left, right: right)
   }
 
   func check(_ source: SourceOptions) throws {

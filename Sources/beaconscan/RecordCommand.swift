@@ -106,7 +106,6 @@ struct RecordCommand: AsyncParsableCommand, UnusedOptions {
     try await RecordSession(configuration, isQuiet: quiet).run(source)
   }
 
-  /// Checks that the input is a recording, before an output is created or replaced.
   private func checkRecording() throws {
     guard let path = source.recordings.replay.first, !source.recordings.follow,
       (try? Stat(FilePath(path)))?.type == .regular
@@ -129,7 +128,6 @@ struct RecordCommand: AsyncParsableCommand, UnusedOptions {
     return format == .btsnoop && source.hasSeveralAdapters ? .btmon : format
   }
 
-  /// Returns whether the output would replace the input.
   private func isSameFile(as path: String) -> Bool {
     guard !isRotated, let one = try? Stat(FilePath(file)),
       let other = try? Stat(FilePath(path))
@@ -147,7 +145,6 @@ func checkEnding(of file: String) throws {
       + "or give its --format")
 }
 
-/// Reads a whole number within limits, optionally with a unit.
 private func scaled(
   _ text: String, _ units: [String: Int], _ limits: ClosedRange<Int>
 ) -> Int? {

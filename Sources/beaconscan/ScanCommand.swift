@@ -63,7 +63,6 @@ struct ScanCommand: AsyncParsableCommand {
         configuration: configuration), list, to: out)
   }
 
-  /// Lists the advertisers: live on a terminal, otherwise at the end.
   private func run(
     _ session: BeaconSession, _ list: AdvertiserList, to out: StandardOutput
   ) async throws {

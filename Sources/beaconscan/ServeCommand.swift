@@ -137,7 +137,6 @@ struct ServeCommand: AsyncParsableCommand, UnusedOptions {
     }
   }
 
-  /// Opens the live sources, or those that the recordings contain.
   private func open(
     _ source: SourceOptions
   ) throws -> (scanner: (any Scanner)?, locations: (any LocationSource)?) {

@@ -113,11 +113,8 @@ struct SimulateCommand: ParsableCommand {
 
   private func readScenario() throws -> Scenario {
     let name = scenario == "-" ? "standard input" : scenario
-    let json: [UInt8]
-    do {
-      json = try Interrupt.endingAtOnce(scenarioBytes)
-    } catch let error as Errno {
-      throw CommandError(error, name, "cannot read the scenario", "check the path")
+    let json = try Interrupt.endingAtOnce { () throws(CommandError) in
+      try readFile(scenario, "scenario", upTo: Self.maximumBytes, isOnInput: scenario == "-")
     }
     guard json.count <= Self.maximumBytes else {
       throw CommandError(
@@ -131,14 +128,4 @@ struct SimulateCommand: ParsableCommand {
   }
 
   private static let maximumBytes = 16 * 1024 * 1024
-
-  /// Reads the scenario to its end, or beyond the limit.
-  private func scenarioBytes() throws -> [UInt8] {
-    let file =
-      scenario == "-"
-      ? FileDescriptor.standardInput
-      : try .open(FilePath(scenario), .readOnly, options: [.closeOnExec])
-    defer { if scenario != "-" { try? file.close() } }
-    return try file.read(upTo: Self.maximumBytes)
-  }
 }

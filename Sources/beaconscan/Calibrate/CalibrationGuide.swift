@@ -47,17 +47,17 @@ struct CalibrationGuide {
       + "\(counted(link.survey.count, "packet")) in \(fixed(link.survey.seconds, 0)) s"
   }
 
-  /// Takes the number of Return keys since the last call, or `nil` after the end of standard input,
-  /// and starts to measure the next place.
-  ///
-  /// Return keys during a measurement are dropped, unless they are kept for later places, since
-  /// lines from a pipe may arrive together.
+  /// Takes the number of Return keys since the last call, or `nil` after the end of standard input.
+  /// Keys during a measurement are dropped unless they are kept, since a pipe's lines come
+  /// together.
   mutating func receive(returns count: Int?, areKept: Bool) {
     returns = (areKept ? returns : 0) + (count ?? 0)
     guard !isMeasured, !isOver else { return }
     if returns > 0 {
       returns -= 1
-      (isMeasured, began, lastCheck) = (true, nil, 0)
+      isMeasured = true
+      began = nil
+      lastCheck = 0
     } else if count == nil {
       failure =
         "standard input ended before \(places[index].name) was measured; run it in a terminal, or "
@@ -65,7 +65,6 @@ struct CalibrationGuide {
     }
   }
 
-  /// Takes sightings, and returns the lines to show.
   mutating func receive(_ sightings: [Sighting]) -> [String] {
     for sighting in sightings where isMeasured {
       let start = began ?? sighting.time

@@ -8,7 +8,6 @@ struct CalibrationPlace {
     case distance(Double)
     case edge, inside, outside
 
-    /// The places of a boundary, in the order of measuring.
     static let boundary = [Position.edge, .inside, .outside]
 
     init?(_ text: String) {
@@ -62,6 +61,7 @@ struct CalibrationPlace {
       return
     }
     guard from >= 0, to > from, at > parts[1].startIndex else { return nil }
-    (recording, seconds) = (String(parts[1][..<at]), from...to)
+    recording = String(parts[1][..<at])
+    seconds = from...to
   }
 }

@@ -2,7 +2,6 @@ import Records
 import Sources
 
 extension StandardOutput {
-  /// Writes findings. For people, the level precedes a finding, and the fix follows it.
   func write(_ findings: [Finding], _ form: FormatOptions) throws {
     guard form.format == .table else {
       return try write(findings, Finding.record, form.format)
@@ -28,7 +27,6 @@ extension StandardOutput {
 
 extension Finding {
   fileprivate var text: String { (adapter.map { "\($0): " } ?? "") + message }
-
   var sentence: String { text + (command.map { "; run: \($0)" } ?? "") }
 
   static let record = RecordType<Finding>(

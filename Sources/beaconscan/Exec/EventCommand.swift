@@ -5,21 +5,17 @@ import Ranging
 import Records
 import SystemPackage
 
-/// An event, as the input of a user's command.
 struct HookEvent: Sendable {
-  /// The record as a line of JSON.
   let line: [UInt8]
-  /// The variables of the environment, `nil` for unknown values.
   let variables: [(name: String, value: String?)]
   let title: String
 
   private init<Value>(
     _ value: Value, _ record: RecordType<Value>, row: RecordType<Value>, title: String
   ) {
-    var line: [UInt8] = []
-    record.appendLine(value, to: &line)
+    line = record.json(value) + [UInt8(ascii: "\n")]
     variables = zip(row.csvHeader, row.csvRow(value)).map { (Self.variableName($0), $1.text) }
-    (self.line, self.title) = (line, title)
+    self.title = title
   }
 
   private static func variableName(_ column: String) -> String {
@@ -44,13 +40,11 @@ struct HookEvent: Sendable {
   }
 }
 
-/// A user's command, which `/bin/sh -c` runs for an event.
 struct EventCommand {
   let script: String
 
-  /// Runs the command to its end, and returns the error, if any. The event is on its standard input
-  /// and in its environment. Its standard output goes to standard error here, since standard output
-  /// is for events only.
+  /// Runs the command to its end, and returns the error, if any. Its standard output goes to
+  /// standard error here, since standard output is for events only.
   func run(on event: HookEvent) -> String? {
     var environment = ProcessInfo.processInfo.environment
     // An unknown value removes a variable that this process may have inherited.
@@ -150,7 +144,6 @@ struct EventCommand {
   }
 }
 
-/// Calls a body with an array of C strings that ends with a null pointer.
 @unsafe
 private func withCStrings<Result>(
   _ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result

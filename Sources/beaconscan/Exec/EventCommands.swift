@@ -3,10 +3,8 @@ import Dispatch
 import Records
 import Synchronization
 
-/// The user's command, run for one event after another.
-///
-/// Events wait while monitoring continues. Beyond ``maximumWaiting`` the oldest are dropped, so
-/// that a command that hangs neither blocks monitoring nor uses more memory.
+/// The user's command, run for one event after another. Beyond ``maximumWaiting`` the oldest events
+/// are dropped, so that a command that hangs neither blocks monitoring nor uses more memory.
 final class EventCommands: Sendable {
   static let maximumWaiting = 256
 
@@ -41,7 +39,8 @@ final class EventCommands: Sendable {
   }
 
   init(_ script: String, isWaitedFor: Bool) {
-    (self.script, self.isWaitedFor) = (script, isWaitedFor)
+    self.script = script
+    self.isWaitedFor = isWaitedFor
   }
 
   func run(on event: HookEvent) {
@@ -56,7 +55,6 @@ final class EventCommands: Sendable {
     if begins { queue.async { self.runAll() } }
   }
 
-  /// Waits for the commands of all events or, after an interrupt, for the current one.
   func finish() {
     let end = DispatchSemaphore(value: 0)
     queue.async { end.signal() }

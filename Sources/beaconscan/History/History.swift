@@ -6,43 +6,28 @@ import ServiceCore
 import Storage
 import SystemPackage
 
-/// The history of a service, for reading.
 struct History {
   private let store: StoreReader
 
-  /// Opens a file, by default that of the service on this machine, or throws `CommandError`.
-  init(path: String?) throws {
-    let file: String
-    do throws(StorageError) {
-      if let path { file = path } else { file = try StatePath.history().string }
-    } catch {
-      throw CommandError(.usage, "\(error)")
-    }
-    do throws(StorageError) {
-      store = try StoreReader(file)
-    } catch {
-      throw CommandError(history: error, file)
-    }
-  }
+  /// Opens a file, by default that of the service on this machine.
+  init(path: String?) throws { store = try StoreReader(path ?? StatePath.history().string) }
 
   var regionWidth: Int {
     get throws {
-      try attempt { try store.regions() }
+      try store.regions()
         .lazy.map(\.columns).max().map { min($0, 40) } ?? 6
     }
   }
 
-  /// Calls a function with the entries, oldest first.
   func forEachEntry(
     _ range: EntryQuery, kinds: Set<String> = EventFormat.historyKinds,
     _ body: (StoredEntry) throws -> Void
   ) throws {
     var query = range
     query.kinds = kinds
-    try attempt { try store.forEachEntry(query, body) }
+    try store.forEachEntry(query, body)
   }
 
-  /// Returns the completed stays, by region.
   func stays(_ range: EntryQuery, in zone: ClockZone) throws -> [RegionStays] {
     var stays: [String: RegionStays] = [:]
     try forEachEntry(range, kinds: ["exit"]) { entry in
@@ -57,7 +42,7 @@ struct History {
   }
 
   func presence(_ range: EntryQuery) throws -> [HourlyPresence] {
-    try attempt { try store.presence(since: range.since, until: range.until) }
+    try store.presence(since: range.since, until: range.until)
       .compactMap { presence in
         BeaconIdentity(stored: presence.beacon).map {
           HourlyPresence(presence: presence, beacon: $0)
@@ -80,7 +65,7 @@ struct History {
   }
 
   func emptiness(_ range: EntryQuery) throws -> String {
-    let names = try attempt { try store.regions() }
+    let names = try store.regions()
     if let region = range.region, !names.contains(region) {
       let known =
         names.isEmpty
@@ -89,32 +74,24 @@ struct History {
           + (names.count > 10 ? " and \(names.count - 10) more" : "")
       return "\(store.path): the history has no region '\(region)'; \(known)"
     }
-    let isEmpty = try attempt { try store.lastID } == 0
-    return isEmpty
+    return try store.lastID == 0
       ? "\(store.path): nothing has happened yet" : "\(store.path): nothing happened in this time"
-  }
-
-  private func attempt<Result>(_ body: () throws -> Result) throws -> Result {
-    do {
-      return try body()
-    } catch let error as StorageError {
-      throw CommandError(history: error, store.path)
-    }
   }
 }
 
 extension CommandError {
-  fileprivate init(history error: StorageError, _ file: String) {
+  init(history error: StorageError) {
     switch error.problem {
+    case .noHome: self.init(.usage, "\(error)")
     case .failed(_, .noSuchFileOrDirectory), .failed(_, .notDirectory):
       self.init(
         .noInput,
-        "\(file): there is no history here; beaconscan serve writes one, or name its file with "
+        "\(error.file): there is no history here; beaconscan serve writes one, or name its file with "
           + "--database FILE")
     case .failed(_, .permissionDenied), .failed(_, .notPermitted):
       self.init(
         .noPermission,
-        "\(file): this user may not read the history; use sudo, or name another file with --database "
+        "\(error.file): this user may not read the history; use sudo, or name another file with --database "
           + "FILE")
     case .failed(_, let errno): self.init(Status(reading: errno), "\(error)")
     case .notAFile: self.init(.noInput, "\(error)")

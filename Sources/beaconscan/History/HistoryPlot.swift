@@ -7,7 +7,6 @@ import Storage
 /// The occupation of each region over time, as lines of blocks.
 struct HistoryPlot {
   private struct Region {
-    /// The start of the current stay.
     var start: WallClockTime?
     var stays: [(start: WallClockTime, end: WallClockTime)] = []
   }
@@ -17,8 +16,11 @@ struct HistoryPlot {
   private var regions: [String: Region] = [:]
   private var first: WallClockTime?
 
-  /// Creates a plot. Without a start, it begins with the first entry.
-  init(from start: WallClockTime?, to end: WallClockTime) { (self.start, self.end) = (start, end) }
+  /// Without a start, the plot begins with the first entry.
+  init(from start: WallClockTime?, to end: WallClockTime) {
+    self.start = start
+    self.end = end
+  }
 
   var hasRegions: Bool { !regions.isEmpty }
 

@@ -20,7 +20,6 @@ struct AdvertiserCensus {
 
   var count: Int { known.count + evictions }
 
-  /// The advertisers, in the order of their first adverts.
   var advertisers: [AdvertiserStatistics] {
     known.values.sorted {
       ($0.first, $0.address.rawValue, $0.addressType.rawValue)
@@ -89,7 +88,6 @@ final class AdvertQueue: Sendable {
   }
 }
 
-/// The statistics of one advertiser, in constant memory.
 struct AdvertiserStatistics: Sendable {
   let address: BluetoothAddress
   let addressType: AddressType
@@ -99,7 +97,6 @@ struct AdvertiserStatistics: Sendable {
   /// The latest frame of each beacon, newest first; at most ``maximumBeacons``.
   private(set) var beacons: [AdvertDescription.Beacon] = []
   private(set) var count = 0
-  /// The latest signal strength in dBm.
   private(set) var rssi: Int8?
   private(set) var signal = SignalStatistics()
 
@@ -112,8 +109,10 @@ struct AdvertiserStatistics: Sendable {
   private static let maximumBeacons = 8
 
   init(_ advert: Advert) {
-    (address, addressType) = (advert.address, advert.addressType)
-    (first, last) = (advert.wallTime, advert.wallTime)
+    address = advert.address
+    addressType = advert.addressType
+    first = advert.wallTime
+    last = advert.wallTime
   }
 
   /// The seconds between two adverts, if known. Anonymous senders count as one.
@@ -160,7 +159,6 @@ struct AdvertiserStatistics: Sendable {
 }
 
 extension AdvertiserStatistics {
-  /// The company's name, or its number in hexadecimal.
   var company: String? {
     contents?.company.map { CompanyName.of($0) ?? "0x\($0.hexadecimal)" }
   }

@@ -1,13 +1,11 @@
 import Records
 import Scanning
 
-/// The advertisers that `scan --all` and `inspect --all` list.
 final class AdvertiserList {
   private let filter: AdvertFilter
   private let options: FilterOptions
   private let queue = AdvertQueue()
   private(set) var census = AdvertiserCensus()
-  /// The number of received adverts, before the filter.
   private(set) var received = 0
 
   init(_ options: FilterOptions, in zone: ClockZone) {
@@ -38,7 +36,6 @@ final class AdvertiserList {
   }
 }
 
-/// `scan --all` on a terminal: a table that is redrawn in place.
 final class LiveAdvertiserWriter: ResultWriter {
   private let list: AdvertiserList
   private let zone: ClockZone
@@ -48,14 +45,17 @@ final class LiveAdvertiserWriter: ResultWriter {
   private var trouble: String?
 
   init(output: StandardOutput, list: AdvertiserList, _ options: FilterOptions) {
-    (self.list, zone, top) = (list, output.zone, options.top ?? .max)
+    self.list = list
+    zone = output.zone
+    top = options.top ?? .max
     screen = LiveScreen(output, order: options.sort)
   }
 
   var isScreen: Bool { true }
 
   func write(trouble: String?, at time: WallClockTime) throws {
-    (self.trouble, self.time) = (trouble, time)
+    self.trouble = trouble
+    self.time = time
     try draw()
   }
 

@@ -1,18 +1,15 @@
 import Advertising
 import Scanning
 
-/// The statistics of one beacon in a recording, in constant memory.
 struct BeaconStatistics {
   let first: WallClockTime
   private(set) var last: WallClockTime
   private(set) var sightings = 0
   private(set) var signal = SignalStatistics()
   private var gaps = AdvertisingInterval()
-  /// The latest frame's measured power.
   private(set) var measuredPower: Int8
   private(set) var address: BluetoothAddress
   private(set) var addressType: AddressType
-  /// The number of changes of the address that uses the identity.
   private(set) var addressChanges = 0
 
   private var latest: MonotonicTime
@@ -47,7 +44,8 @@ struct BeaconStatistics {
   mutating func change(to sighting: Sighting) -> BeaconSender {
     defer {
       before = counts
-      (address, addressType) = (sighting.address, sighting.addressType)
+      address = sighting.address
+      addressType = sighting.addressType
     }
     addressChanges &+= 1
     return sender
@@ -61,7 +59,6 @@ struct BeaconStatistics {
     )
   }
 
-  /// The latest sender, with its sightings since the one before it.
   var sender: BeaconSender {
     let now = counts
     return BeaconSender(
@@ -73,7 +70,6 @@ struct BeaconStatistics {
   var interval: AdvertisingInterval? { addressChanges * 4 > sightings ? nil : gaps }
 }
 
-/// The statistics of signal strengths in dBm, in constant memory.
 struct SignalStatistics: Sendable {
   fileprivate private(set) var measured = 0
   private var weakest: Int8 = .max
@@ -92,11 +88,8 @@ struct SignalStatistics: Sendable {
 
   /// The weakest and strongest signal in dBm, or `nil` if none was measured.
   var extremes: (weakest: Int8, strongest: Int8)? { measured > 0 ? (weakest, strongest) : nil }
-
-  /// The mean signal strength in dBm, or `nil` if none was measured.
   var mean: Double? { measured > 0 ? Double(sum) / Double(measured) : nil }
 
-  /// The standard deviation of the signal strength in dB.
   var deviation: Double? {
     guard let mean, measured > 1 else { return nil }
     let variance = (Double(squares) - mean * Double(sum)) / Double(measured - 1)

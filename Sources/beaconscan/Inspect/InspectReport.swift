@@ -5,7 +5,6 @@ import Records
 import Scanning
 
 struct InspectReport {
-  /// The recordings; empty for a live source.
   let captures: [CaptureStatus]
   let counts: ScanCounts
   let census: BeaconCensus
@@ -111,13 +110,11 @@ extension CaptureStatus {
     ])
 }
 
-/// A beacon of the list.
 struct BeaconRow: Sendable {
   let beacon: BeaconIdentity
   let state: BeaconStatistics
   let senders: [BeaconSender]
 
-  /// A sentence that lists the senders.
   var sentence: String {
     let list = senders.map { sender in
       "\(sender.address) (\(counted(sender.sightings, "sighting"))"

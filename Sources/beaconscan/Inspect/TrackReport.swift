@@ -5,7 +5,6 @@ import Positioning
 import Records
 import Scanning
 
-/// The summary of a whole track.
 struct TrackReport {
   var summary: TrackSummary
   var format: TrackFormat?
@@ -41,7 +40,8 @@ struct TrackReport {
       for case .fix(let fix) in inputs { report.add(fix) }
     }
     report.summary.counts = reader.counts
-    (report.format, report.bytes) = (reader.format, reader.bytesRead)
+    report.format = reader.format
+    report.bytes = reader.bytesRead
     return (report, failure)
   }
 
@@ -63,7 +63,6 @@ struct TrackReport {
       ?? (longitude, longitude)
   }
 
-  /// The corners of the box around all fixes. East is less than west across the antimeridian.
   private var corners: (southWest: Coordinate, northEast: Coordinate)? {
     guard let latitudes, let longitudes else { return nil }
     // Around a pole or the earth, the box has every longitude.

@@ -5,17 +5,11 @@ import Scanning
 import ServiceCore
 
 /// `monitor` with a line for each event.
-final class EventWriter: ResultWriter {
-  private let output: StandardOutput
-  private let format: OutputFormat
-  private let line: EventLine
-  /// Whether the end has the rules of every region.
-  private let explains: Bool
-
-  init(output: StandardOutput, format: OutputFormat, line: EventLine, explains: Bool) {
-    (self.output, self.format, self.line) = (output, format, line)
-    self.explains = explains
-  }
+struct EventWriter: ResultWriter {
+  let output: StandardOutput
+  let format: OutputFormat
+  let line: EventLine
+  let explains: Bool
 
   func write(_ event: MonitorEvent) throws {
     switch format {
@@ -78,7 +72,6 @@ extension StandardOutput {
   }
 }
 
-/// The columns for events in tables and in CSV.
 struct EventLine {
   let columns: [Column<MonitorEvent>]
   let record: RecordType<MonitorEvent>

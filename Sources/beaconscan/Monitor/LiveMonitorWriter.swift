@@ -55,10 +55,15 @@ final class LiveMonitorWriter: ResultWriter {
     session: BeaconSession?, location: LocationFeed? = nil, line: EventLine,
     explaining explained: RegionRules? = nil
   ) {
-    (self.regions, self.circles, self.line) = (regions, circles, line)
-    (self.output, self.explained) = (output, explained)
-    (self.session, self.location) = (session, location)
-    (zone, hasColor) = (output.zone, output.hasColor)
+    self.regions = regions
+    self.circles = circles
+    self.line = line
+    self.output = output
+    self.explained = explained
+    self.session = session
+    self.location = location
+    zone = output.zone
+    hasColor = output.hasColor
     screen = LiveScreen(output)
   }
 

@@ -5,20 +5,20 @@ import Regions
 import Scanning
 import ServiceCore
 
-/// The output and commands of `monitor`, independent of its services.
 final class MonitorOutput {
   let writer: any ResultWriter
   let commands: EventCommands?
   var events: MonitorEvents
-  /// The regions that were inside at some time.
   private(set) var entered: Set<String> = []
-  /// The number of entries and exits until the end.
   private var left: Int
 
   init(
     _ writer: any ResultWriter, _ commands: EventCommands?, _ events: MonitorEvents, count: Int?
   ) {
-    (self.writer, self.commands, self.events, left) = (writer, commands, events, count ?? .max)
+    self.writer = writer
+    self.commands = commands
+    self.events = events
+    left = count ?? .max
   }
 
   var isEnough: Bool { left <= 0 }

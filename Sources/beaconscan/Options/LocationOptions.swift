@@ -6,7 +6,6 @@ import Positioning
 import Scanning
 import Sources
 
-/// The live source of locations.
 struct LocationOptions: ParsableArguments {
   @Option(Inputs.source.rare) var source: LocationSettings.Kind?
   @Option(Inputs.gpsd.rare) var gpsd: GPSDAddress?
@@ -20,11 +19,12 @@ struct LocationOptions: ParsableArguments {
 
   var settings: LocationSettings {
     var settings = LocationSettings()
-    (settings.source, settings.gpsd, settings.position) = (source, gpsd, position)
+    settings.source = source
+    settings.gpsd = gpsd
+    settings.position = position
     return settings
   }
 
-  /// Checks that the command line gives no option for live sources beside recordings.
   func check(beside recordings: [String]) throws {
     guard let liveOption, let file = recordings.first else { return }
     throw ValidationError(
@@ -40,8 +40,7 @@ struct LocationOptions: ParsableArguments {
       ?? "\(source.name) is used, because of --source \(settings.kind.rawValue)"
   }
 
-  /// Examines the location and heading daemons, and the choice of a source. Its findings are never
-  /// errors, because scanning does not need locations.
+  /// Examines the location daemons and the choice of a source, whose faults do not stop scanning.
   func findings() -> [Finding] {
     let doctor = LocationDoctor()
     return [
@@ -55,10 +54,7 @@ struct LocationOptions: ParsableArguments {
     ]
   }
 
-  /// Opens the source. With `waits`, it waits for a daemon that does not run, and the source's
-  /// state contains the reason.
-  ///
-  /// - Throws: `CommandError` if no source is available.
+  /// Opens the source. With `waits`, it waits for a daemon that does not run.
   func open(waits: Bool = false) throws -> LocationInput {
     let fixes = settings.makeFixSource()
     if var error = CommandError(fixes.availability, waits: waits) {

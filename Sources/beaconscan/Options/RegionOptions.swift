@@ -6,7 +6,6 @@ import Positioning
 import Regions
 import Scanning
 
-/// The regions that limit the beacons.
 struct RegionOptions: ParsableArguments {
   @Option(Inputs.uuid) var uuid: [ProximityUUID]
   @Option(Inputs.major.rare) var major: UInt16?
@@ -46,7 +45,6 @@ struct RegionOptions: ParsableArguments {
     if !left.isEmpty || !areSomeNeeded { regions = left }
   }
 
-  /// Checks that recordings include a track for circles and a capture for beacons.
   func check(_ captures: [String], _ tracks: [String]) throws {
     if let circle = circles.first, tracks.isEmpty, let capture = captures.first {
       throw CommandError(
@@ -63,7 +61,6 @@ struct RegionOptions: ParsableArguments {
   }
 
   var named: [NamedRegion] { regions.beacons }
-
   var circles: [CircularRegion] { regions.circles }
 
   /// The regions of beacons. Those of `--uuid` come first, and are named after their constraints.
@@ -93,7 +90,6 @@ extension Inputs {
 }
 
 extension [NamedRegion] {
-  /// Returns whether a beacon is in a region, or no region is named.
   func include(_ beacon: BeaconIdentity) -> Bool {
     isEmpty || contains { $0.constraint.matches(beacon) }
   }

@@ -3,7 +3,6 @@ import Frontends
 import Regions
 import ServiceCore
 
-/// The rules for entering and leaving regions.
 struct RuleOptions: ParsableArguments {
   @Flag(Inputs.each) var each: Bool
   @Option(Inputs.exitAfter) var exitAfter: ExitTimeoutRule
@@ -17,10 +16,6 @@ struct RuleOptions: ParsableArguments {
 
   var rules: RegionRules {
     get throws(CommandError) { try checked { settings throws(OptionError) in try settings.rules } }
-  }
-
-  func rules(of region: NamedRegion) throws(CommandError) -> RegionRules {
-    try checked { settings throws(OptionError) in try settings.rules(of: region) }
   }
 
   func apply(to regions: [NamedRegion]) throws(CommandError) -> [BeaconRegion] {

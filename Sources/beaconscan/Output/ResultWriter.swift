@@ -2,15 +2,12 @@ import Records
 import Scanning
 import ServiceCore
 
-/// Writes the results of `range` and `monitor`.
-protocol ResultWriter: AnyObject {
+protocol ResultWriter {
   /// Whether it redraws a screen, which shows beacons and the receiver's faults between events.
   var isScreen: Bool { get }
 
   func write(_ report: RangingReport) throws
-
   func write(_ event: MonitorEvent) throws
-
   func write(_ change: ZoneChange) throws
 
   /// Shows the receiver's fault, or removes it for `nil`.
@@ -19,10 +16,8 @@ protocol ResultWriter: AnyObject {
   /// Writes how near the regions were to being entered, at the end of a run.
   func write(_ approaches: [Approach]) throws
 
-  /// Writes the end of a run with beacons.
   func end(_ summary: ScanSummary) throws
 
-  /// Writes the end of a run without beacons.
   func end() throws
 }
 

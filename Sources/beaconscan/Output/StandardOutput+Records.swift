@@ -5,7 +5,6 @@ extension StandardOutput {
     try write { record.appendLine(value, to: &$0) }
   }
 
-  /// Writes a record as one line, after the header if that is missing.
   func writeLine<Value>(
     _ value: Value, _ record: RecordType<Value>, _ format: OutputFormat
   ) throws {

@@ -8,7 +8,8 @@ final class ChangeWriter: ResultWriter {
   private let row: RecordType<ZoneChange>
 
   init(output: StandardOutput, format: OutputFormat, regions: [NamedRegion]) {
-    (self.output, self.format) = (output, format)
+    self.output = output
+    self.format = format
     // A table shows regions if some have names, otherwise UUIDs.
     let isNamed = regions.contains { $0.givenName != nil }
     row = ZoneChange.row(regionWidth: regions.map(\.name).nameWidth)

@@ -20,7 +20,9 @@ final class LiveRangeWriter: ResultWriter {
     output: StandardOutput, regions: [NamedRegion], beacon: RecordType<RangedBeacon>,
     showsSides: Bool = false
   ) {
-    (self.regions, self.beacon, zone) = (regions, beacon, output.zone)
+    self.regions = regions
+    self.beacon = beacon
+    zone = output.zone
     screen = LiveScreen(output)
     visits = VisitRangeWriter(output: output, regions: regions, showsSides: showsSides)
   }

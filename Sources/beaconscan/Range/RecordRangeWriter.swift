@@ -16,7 +16,10 @@ final class RecordRangeWriter: ResultWriter {
     output: StandardOutput, regions: [NamedRegion], isJSON: Bool,
     beacon: RecordType<RangedBeacon>
   ) {
-    (self.output, self.regions, self.isJSON, self.beacon) = (output, regions, isJSON, beacon)
+    self.output = output
+    self.regions = regions
+    self.isJSON = isJSON
+    self.beacon = beacon
     report = RegionReport.record(of: beacon)
   }
 

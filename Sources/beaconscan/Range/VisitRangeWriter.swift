@@ -30,11 +30,9 @@ final class VisitRangeWriter: ResultWriter {
     }
   }
 
-  /// The successive zones or sides of a beacon.
   private struct Changes: Sendable {
     private var names: [(name: String, time: WallClockTime)] = []
 
-    /// The most changes to show. The middle ones are omitted.
     private static let maximumShown = 8
 
     mutating func add(_ name: String, at time: WallClockTime) {
@@ -58,7 +56,8 @@ final class VisitRangeWriter: ResultWriter {
   private var visits = BeaconTable<Visit>(capacity: 4096)
 
   init(output: StandardOutput, regions: [NamedRegion], showsSides: Bool) {
-    (self.output, self.regions) = (output, regions)
+    self.output = output
+    self.regions = regions
     let zone = output.zone
     columns =
       Self.columns + [

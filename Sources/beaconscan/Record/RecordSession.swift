@@ -6,7 +6,6 @@ import ServiceCore
 import Synchronization
 import SystemPackage
 
-/// Records a source to its end.
 final class RecordSession: Sendable {
   private let configuration: RecordingConfiguration
   private let isQuiet: Bool
@@ -18,10 +17,10 @@ final class RecordSession: Sendable {
   private static let maximumBeacons = 32_768
 
   init(_ configuration: RecordingConfiguration, isQuiet: Bool) {
-    (self.configuration, self.isQuiet) = (configuration, isQuiet)
+    self.configuration = configuration
+    self.isQuiet = isQuiet
   }
 
-  /// Throws `CommandError` if the source cannot be opened, or not everything was recorded.
   func run(_ source: SourceOptions) async throws {
     let session = try BeaconSession(
       source.open { [self] packet, time, isReceived, adapter in
@@ -119,7 +118,6 @@ final class RecordSession: Sendable {
   }
 }
 
-/// The report of a recording, while it runs and at its end.
 struct RecordSummary {
   var status: RecordingStatus
   var counts: ScanCounts
@@ -147,7 +145,6 @@ struct RecordSummary {
       + "; received \(counted(counts.sightings, "sighting")) of \(counted(beacons, "beacon"))"
   }
 
-  /// The error if not everything was recorded.
   var loss: String? {
     guard status.lost > 0 else { return nil }
     let lost = status.lost == 1 ? "1 packet was" : "\(status.lost) packets were"

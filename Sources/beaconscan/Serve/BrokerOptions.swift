@@ -2,7 +2,6 @@ import ArgumentParser
 import BrokerLink
 import Frontends
 
-/// The MQTT broker to which the service publishes.
 struct BrokerOptions: ParsableArguments {
   @Option(
     Setting(
@@ -132,10 +131,12 @@ struct BrokerAddress {
     let parts = argument.split(separator: ":", omittingEmptySubsequences: false)
     // More colons belong to an IPv6 address.
     guard parts.count == 2 else {
-      (host, port) = (argument, nil)
+      host = argument
+      port = nil
       return
     }
     guard !parts[0].isEmpty, let number = UInt16(parts[1]), number > 0 else { return nil }
-    (host, port) = (String(parts[0]), number)
+    host = String(parts[0])
+    port = number
   }
 }

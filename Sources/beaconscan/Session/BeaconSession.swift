@@ -7,9 +7,8 @@ import Regions
 import Scanning
 import ServiceCore
 
-/// A source, its beacon service, and the command's client.
-///
-/// The source starts with ``run(while:location:_:)``. The client states its demand before that.
+/// A source, its beacon service, and the command's client, which states its demand before the
+/// start.
 final class BeaconSession {
   let scanner: any Scanning.Scanner
   let isLive: Bool
@@ -19,17 +18,13 @@ final class BeaconSession {
 
   /// The location service, if circles are monitored too.
   let location: LocationFeed?
-
   private let replay: ReplayScanner?
   private let session: ServiceSession
   private let progress: Progress?
 
-  /// Creates the services of a scanner and, if given, of a location source, with a file for
-  /// registered regions. The replay whose progress a terminal shows is the scanner, unless another
-  /// is given that is a part of it. With `waits`, adapters need not be usable yet, and the
-  /// receiver's state contains the reason.
-  ///
-  /// - Throws: `CommandError` if the scanner cannot be used.
+  /// Creates the services of a scanner and, if given, of a location source. `replay` is the
+  /// recording whose progress is shown, if it is a part of the scanner. With `waits`, adapters need
+  /// not be usable yet.
   init(
     _ scanner: any Scanning.Scanner, isLive: Bool? = nil, showsProgress: Bool,
     waits: Bool = false,
@@ -38,7 +33,8 @@ final class BeaconSession {
     location source: LocationInput? = nil, of replay: ReplayScanner? = nil,
     report: @escaping @Sendable (String) -> Void = printError
   ) throws {
-    (self.scanner, self.report) = (scanner, report)
+    self.scanner = scanner
+    self.report = report
     self.isLive = isLive ?? !scanner.isRecorded
     if let error = CommandError(scanner.availability, waits: waits && !scanner.isRecorded) {
       throw error
@@ -58,16 +54,12 @@ final class BeaconSession {
     location?.isPaced ?? replay.map { $0.speed != .max || $0.follows } ?? true
   }
 
-  /// The wall-clock time at which reception started, or `nil` before that.
   var began: WallClockTime? { beacons.received?.from.wallClockTime(beacons.wallClockOffset) }
 
   /// Handles events to the end of the source. Changes of the receiver's state become lines of JSON,
   /// or appear on the writer's screen or standard error. A closure handles other events, and `end`
-  /// writes the rest, given whether the source reached its end.
-  ///
-  /// - Throws: The errors of ``run(while:location:_:)`` and of the source. For a source that
-  ///   continues, a reader that has gone is an error, so that a service manager restarts the
-  ///   command.
+  /// writes the rest, given whether the source reached its end. For a source that continues, a
+  /// reader that has gone is an error, so that a service manager restarts the command.
   func show(
     _ options: OutputOptions, to out: StandardOutput, on writer: (any ResultWriter)? = nil,
     status: StatusLine? = nil, showsFindings: Bool = true,
@@ -149,7 +141,6 @@ final class BeaconSession {
       silence: evidence?.lastSighting.map { max(0, now.seconds(since: $0.time)) })
   }
 
-  /// Reports that no beacon was in the named regions, although some were received.
   func reportNoMatch(_ summary: ScanSummary, _ regions: [NamedRegion], _ options: OutputOptions) {
     guard !options.quiet, !regions.isEmpty,
       let noMatch = noMatch(summary.beacons, of: scanner.counts.sightings, "sightings")
@@ -158,13 +149,7 @@ final class BeaconSession {
   }
 
   /// Receives events to the end of the source, until `consume` has enough, or until an interrupt.
-  /// Returns the fault of the source. `isWanted` is called on any thread ten times a second, or
-  /// once a second for a live source without a terminal. An event counts as delivered when
-  /// `consume` returns.
-  ///
-  /// - Throws: The errors of `consume`, ``CommandError/Status/interrupted`` if nothing was received
-  ///   before an interrupt, and ``CommandError/Status/noPermission`` if the administrator forbids
-  ///   reception.
+  /// Returns the fault of the source. `isWanted` is called on any thread.
   func run(
     while isWanted: (@Sendable () -> Bool)? = nil,
     location consumeLocation: (LocationEvent) throws -> Verdict = { _ in .more },
@@ -179,7 +164,6 @@ final class BeaconSession {
       } : nil
     defer { progress?.end() }
     var failure: CommandError?
-    // The services that may still deliver events.
     var isBeaconsOver = false
     // A live location source has no end.
     var isLocationOver = location?.isLive ?? true
@@ -215,7 +199,6 @@ final class BeaconSession {
     } catch let error as CommandError where error.message == ServiceSession.forbidden.message {
       throw forbidden
     }
-    // A live source may receive nothing in a quiet room.
     if Interrupt.isRequested, !isLive, failure == nil, scanner.counts.packets == 0 {
       throw CommandError(.interrupted, "interrupted before anything was received")
     }

@@ -7,9 +7,9 @@ final class LimitedScanner: Scanner {
   private let duration: Int64
   private let began = Mutex<MonotonicTime?>(nil)
 
-  /// Limits a scanner to a number of nanoseconds from the start of reception.
   init(_ scanner: any Scanner, duration: Int64) {
-    (self.scanner, self.duration) = (scanner, duration)
+    self.scanner = scanner
+    self.duration = duration
   }
 
   var name: String { scanner.name }

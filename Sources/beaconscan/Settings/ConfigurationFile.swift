@@ -7,7 +7,6 @@ import Records
 import Scanning
 import TOMLDocuments
 
-/// The value of an option and its source.
 struct GivenSetting: Sendable {
   /// The values, or `true` or `false` for a flag.
   var values: [String]
@@ -17,7 +16,6 @@ struct GivenSetting: Sendable {
   /// The offset of the value in the file, or `nil` for a variable.
   var offset: Int?
 
-  /// Throws `CommandError`, with the origin, for a value that is not valid.
   func check(_ input: Input?) throws(CommandError) {
     guard let input, !isFlag else { return }
     for value in values {
@@ -30,9 +28,8 @@ struct GivenSetting: Sendable {
   }
 }
 
-/// A configuration file: its options, regions, beacons and faults.
-///
-/// A key is a long option without dashes. A table named after a subcommand applies to it only.
+/// A configuration file. A key is a long option without dashes. A table named after a subcommand
+/// applies to it only.
 struct ConfigurationFile {
   let path: String
   private(set) var document: TOMLDocument
@@ -97,8 +94,6 @@ struct ConfigurationFile {
     problems.sort { $0.offset < $1.offset }
   }
 
-  // MARK: Options
-
   private mutating func problem(_ message: String, at range: Range<Int>) {
     problems.append(.init(message, at: range.lowerBound))
   }
@@ -161,7 +156,6 @@ struct ConfigurationFile {
     return nil
   }
 
-  /// Checks that settings fit together.
   private mutating func check(
     _ settings: [String: GivenSetting], as type: any ParsableArguments.Type,
     with needed: [String] = []
@@ -186,8 +180,6 @@ struct ConfigurationFile {
     let culprit = settings.first { fault.contains("--\($0.key)") } ?? settings.first
     problems.append(.init(fault, at: culprit?.value.offset ?? 0))
   }
-
-  // MARK: Regions and beacons
 
   private mutating func readRegions(_ tables: TOMLTable) {
     for (name, table) in named(tables, "region") {
