@@ -27,7 +27,8 @@ package struct TypicalDistance: Sendable, Hashable {
 
   package init() {
     let budget = ErrorBudget()
-    (meters, factor) = (budget.typicalDistance, budget.distanceFactor)
+    meters = budget.typicalDistance
+    factor = budget.distanceFactor
   }
 
   /// Reads `3`, `3,4` or `none`.
@@ -112,7 +113,9 @@ extension BeaconService.Configuration {
   package mutating func setCalibration(
     _ calibration: Calibration, of beacons: [(beacons: BeaconConstraint, calibration: Calibration)]
   ) {
-    (ranging.calibration, ranging.beaconCalibrations) = (calibration, beacons)
-    (monitoring.calibration, monitoring.beaconCalibrations) = (calibration, beacons)
+    ranging.calibration = calibration
+    ranging.beaconCalibrations = beacons
+    monitoring.calibration = calibration
+    monitoring.beaconCalibrations = beacons
   }
 }

@@ -10,7 +10,9 @@ package struct NamedRegion: Hashable, Sendable {
   package var rules: [String]
 
   package init(name: String, constraint: BeaconConstraint, rules: [String] = []) {
-    (self.name, self.constraint, self.rules) = (name, constraint, rules)
+    self.name = name
+    self.constraint = constraint
+    self.rules = rules
   }
 
   package init(_ constraint: BeaconConstraint) {

@@ -20,8 +20,13 @@ package struct Approach: Sendable {
     _ approach: RegionApproach?, leaving evidence: RegionTransition.Reason? = nil,
     silence: Double? = nil
   ) {
-    (self.region, self.state, self.time, self.rules) = (region, state, time, rules)
-    (self.approach, self.evidence, self.silence) = (approach, evidence, silence)
+    self.region = region
+    self.state = state
+    self.time = time
+    self.rules = rules
+    self.approach = approach
+    self.evidence = evidence
+    self.silence = silence
   }
 
   private var rule: RegionTransition.Rule? {

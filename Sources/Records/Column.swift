@@ -43,8 +43,13 @@ package struct Column<Row>: Sendable {
     missing: String = "–", priority: Priority = .usual, fit: Fit = .whole,
     text: (@Sendable (Row) -> String?)? = nil
   ) {
-    (self.title, self.alignment, self.width) = (title, alignment, width)
-    (self.isLate, self.missing, self.priority, self.fit) = (isLate, missing, priority, fit)
+    self.title = title
+    self.alignment = alignment
+    self.width = width
+    self.isLate = isLate
+    self.missing = missing
+    self.priority = priority
+    self.fit = fit
     content = text.map { .text($0) }
   }
 
@@ -66,7 +71,8 @@ package struct Column<Row>: Sendable {
     var column = Column(
       self.title ?? title, alignment, width: width, isLate: isLate, missing: missing,
       priority: priority, fit: fit, text: text)
-    (column.content, column.color) = (content ?? column.content, color)
+    column.content = content ?? column.content
+    column.color = color
     return column
   }
 
@@ -87,7 +93,10 @@ package struct Table<Row> {
   package init(
     _ columns: [Column<Row>], _ zone: ClockZone = .local, width: Int? = nil, hasColor: Bool = false
   ) {
-    (self.columns, self.zone, self.width, self.hasColor) = (columns, zone, width, hasColor)
+    self.columns = columns
+    self.zone = zone
+    self.width = width
+    self.hasColor = hasColor
   }
 
   /// Returns the header and a line for each row. A column is as wide as its widest cell.
@@ -210,7 +219,8 @@ private struct Layout {
     let isCut: Bool
 
     init<Row>(_ column: Column<Row>, natural: Int, minimum: Int?) {
-      (priority, isKey) = (column.priority.rawValue, column.priority == .key)
+      priority = column.priority.rawValue
+      isKey = column.priority == .key
       self.natural = natural
       if case .cut(let least) = column.fit {
         isCut = true

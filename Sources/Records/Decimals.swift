@@ -7,7 +7,10 @@ package func decimal(_ value: Double, _ decimals: Int) -> String {
   let text = (whole < 0 ? "-" : "") + String(abs(whole) / unit)
   var (fraction, digits) = (abs(whole) % unit, decimals)
   guard fraction > 0 else { return text }
-  while fraction % 10 == 0 { (fraction, digits) = (fraction / 10, digits - 1) }
+  while fraction % 10 == 0 {
+    fraction /= 10
+    digits -= 1
+  }
   let written = String(fraction)
   let zeros = String(repeating: "0", count: digits - written.utf8.count)
   return "\(text).\(zeros)\(written)"

@@ -36,18 +36,29 @@ package struct MonitorEvent: Sendable {
     beacon: BeaconIdentity? = nil, beaconsInside: Int? = nil, dwell: Double? = nil,
     reason: RegionTransition.Reason, offset: WallClockOffset, rules: RegionRules
   ) {
-    (self.kind, self.time, self.region, self.state) = (kind, time, region, state)
-    (self.beacon, self.beaconsInside, self.dwell) = (beacon, beaconsInside, dwell)
-    (self.reason, self.offset, self.rules) = (reason, offset, rules)
+    self.kind = kind
+    self.time = time
+    self.region = region
+    self.state = state
+    self.beacon = beacon
+    self.beaconsInside = beaconsInside
+    self.dwell = dwell
+    self.reason = reason
+    self.offset = offset
+    self.rules = rules
   }
 
   package init(
     _ kind: Kind, time: WallClockTime, circle: CircularRegion, state: GeofenceState,
     dwell: Double? = nil, reason: GeofenceTransition.Reason? = nil
   ) {
-    (self.kind, self.time, region, self.dwell) = (kind, time, circle.identifier, dwell)
+    self.kind = kind
+    self.time = time
+    region = circle.identifier
+    self.dwell = dwell
     self.state = RegionState(state)
-    (offset, rules) = (.zero, .standard)
+    offset = .zero
+    rules = .standard
     self.circle = Circle(region: circle, reason: reason)
   }
 

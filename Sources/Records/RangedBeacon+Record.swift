@@ -9,7 +9,9 @@ package struct RegionReport: Sendable {
   package var beacons: [RangedBeacon]
 
   package init(time: WallClockTime, region: String?, beacons: [RangedBeacon]) {
-    (self.time, self.region, self.beacons) = (time, region, beacons)
+    self.time = time
+    self.region = region
+    self.beacons = beacons
   }
 
   package static func record(of beacon: RecordType<RangedBeacon>) -> RecordType<RegionReport> {

@@ -21,7 +21,9 @@ package struct RecordType<Value>: Sendable {
     _ groups: [Field<Value>]...
   ) {
     fields = groups.flatMap { $0 }
-    (self.typeName, self.name, self.summary) = (typeName, name ?? typeName, summary)
+    self.typeName = typeName
+    self.name = name ?? typeName
+    self.summary = summary
     parts = fields.map { ($0.prefix, $0.value) }
     csvColumns = fields.flatMap(\.csv)
     let columns = fields.compactMap(\.column)

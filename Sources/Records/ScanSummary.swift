@@ -7,7 +7,9 @@ package struct ScanSummary: Sendable {
   package var evictions: Int
 
   package init(counts: ScanCounts, beacons: Int, evictions: Int) {
-    (self.counts, self.beacons, self.evictions) = (counts, beacons, evictions)
+    self.counts = counts
+    self.beacons = beacons
+    self.evictions = evictions
   }
 
   package static let record = RecordType<ScanSummary>(

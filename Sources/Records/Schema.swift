@@ -3,7 +3,8 @@ package struct Schema: Sendable {
   var definitions: [(name: String, node: JSONNode)] = []
 
   init(_ node: JSONNode, using definitions: [(String, JSONNode)] = []) {
-    (self.node, self.definitions) = (node, definitions)
+    self.node = node
+    self.definitions = definitions
   }
 
   package func with(_ key: String, _ limit: JSONNode) -> Schema {

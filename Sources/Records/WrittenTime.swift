@@ -56,7 +56,8 @@ package struct WrittenTime: Sendable {
       offset = nil
     }
     guard rest.isEmpty else { return nil }
-    (numbers, nanoseconds) = ([year, month, day] + clock, fraction)
+    numbers = [year, month, day] + clock
+    nanoseconds = fraction
   }
 
   /// Returns the time. The zone applies if the text had no offset.
