@@ -5,7 +5,7 @@ import Records
 
 struct AdaptersCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "adapters", _superCommandName: Beaconscan.name,
+    commandName: "adapters",
     abstract: "Show the Bluetooth adapters, how they are, and what they can do.",
     discussion: """
       STATE is up, down, soft-blocked or hard-blocked (by rfkill), held (by a program that has the \

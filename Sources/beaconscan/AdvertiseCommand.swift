@@ -7,7 +7,7 @@ import Scanning
 
 struct AdvertiseCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "advertise", _superCommandName: Beaconscan.name,
+    commandName: "advertise",
     abstract: "Send an iBeacon, for as long as the command runs.",
     discussion: """
       The advert is that of a region's peripheralData(withMeasuredPower:), not connectable. It is \

@@ -2,7 +2,7 @@ import ArgumentParser
 
 struct BeaconsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "beacons", _superCommandName: Beaconscan.name,
+    commandName: "beacons",
     abstract: "Show the beacons that have names, and what is known of each.",
     discussion: """
       Names and calibrations stand in the configuration file, in a table [beacon.NAME] for each; \

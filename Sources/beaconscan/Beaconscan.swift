@@ -5,12 +5,8 @@ import LocationSources
 
 @main
 struct Beaconscan: AsyncParsableCommand {
-  /// The command's name, which each subcommand names too: then the parser does not look for a
-  /// request for a completion script, which takes a millisecond.
-  static let name = "beaconscan"
-
   static let configuration = CommandConfiguration(
-    commandName: name,
+    commandName: "beaconscan",
     abstract:
       "Receives iBeacons: which are there, how near, which come and go, and what is on air.",
     discussion: """
@@ -60,19 +56,7 @@ struct Beaconscan: AsyncParsableCommand {
     }
     let given = try GivenInputs(
       arguments.words.dropFirst(path.count), for: command, path: path)
-    return try Settings.complete(given) { words in try parseAlone(words) ?? parseAsRoot(words) }
-  }
-
-  /// Parses a subcommand without the others, whose options the parser would collect twice, in half
-  /// of the time of a start. Returns `nil` for whatever is not a valid command line of it.
-  private static func parseAlone(_ arguments: [String]) -> (any ParsableCommand)? {
-    guard let name = arguments.first,
-      let type = configuration.subcommands.first(where: { $0._commandName == name }),
-      type.configuration.subcommands.isEmpty,
-      let command = try? type.parseAsRoot(Array(arguments.dropFirst())),
-      Swift.type(of: command) == type
-    else { return nil }
-    return command
+    return try Settings.complete(given, parse: command.init)
   }
 
   static func main() async {

@@ -7,12 +7,9 @@ import Scanning
 import ServiceCore
 import Synchronization
 
-struct CalibrateCommand: AsyncParsableCommand, UnusedOptions {
-  // It shows no times.
-  static let unusedOptions: Set = ["utc"]
-
+struct CalibrateCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "calibrate", _superCommandName: Beaconscan.name,
+    commandName: "calibrate",
     abstract:
       "Measure a beacon at known places: its power at 1 m, the site's exponent, a boundary.",
     discussion: """
@@ -49,7 +46,8 @@ struct CalibrateCommand: AsyncParsableCommand, UnusedOptions {
   @Option(Inputs.duration.rare) var duration: Seconds?
   @OptionGroup(title: "Input") var configuration: ConfigurationOption
   @OptionGroup(title: "Which beacons") var regions: RegionOptions
-  @OptionGroup(title: "Output") var output: OutputOptions
+  // It shows no times.
+  @OptionGroup(title: "Output", omitting: ["utc"]) var output: OutputOptions
 
   @Flag(.flag("save", "Write the result to the configuration file, which uses it from then on."))
   var save: Bool

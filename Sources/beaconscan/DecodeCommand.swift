@@ -4,7 +4,7 @@ import Frontends
 
 struct DecodeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "decode", _superCommandName: Beaconscan.name,
+    commandName: "decode",
     abstract: "Decode one advert: its structures, the beacon in it, and what is wrong where.",
     discussion: """
       The bytes are hexadecimal, with or without spaces, colons or 0x. Their kind is recognized, \

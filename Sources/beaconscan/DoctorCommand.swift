@@ -3,7 +3,7 @@ import LiveScanning
 
 struct DoctorCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "doctor", _superCommandName: Beaconscan.name,
+    commandName: "doctor",
     abstract: "Find what stops scanning on this machine, and the commands that fix it.",
     discussion: """
       Looks at the kernel, this process's network and rights, the adapters, the programs that use \

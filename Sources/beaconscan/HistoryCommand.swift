@@ -8,7 +8,7 @@ import SystemPackage
 
 struct HistoryCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "history", _superCommandName: Beaconscan.name,
+    commandName: "history",
     abstract: "Show what beaconscan serve stored: events, stays, and the presence of beacons.",
     discussion: """
       Without other options it lists the events, the oldest first: regions and circles that were \

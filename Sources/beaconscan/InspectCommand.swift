@@ -11,7 +11,7 @@ import Synchronization
 
 struct InspectCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "inspect", _superCommandName: Beaconscan.name,
+    commandName: "inspect",
     abstract: "Show what is in a recording or on air: packets, beacons, fixes, what was refused.",
     discussion: """
       Of each beacon: sightings, signal strength, its advertising interval and the share of its \

@@ -11,7 +11,7 @@ struct LocateCommand: AsyncParsableCommand, MainSection {
   static let mainSection = "Location"
 
   static let configuration = CommandConfiguration(
-    commandName: "locate", _superCommandName: Beaconscan.name,
+    commandName: "locate",
     abstract: "Show where this machine is: now, or as it moves; headings and visits.",
     discussion: """
       Without other options it shows one fix and ends: the first that is accurate to 10 m, or to \

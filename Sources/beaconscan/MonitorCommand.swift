@@ -11,7 +11,7 @@ import ServiceCore
 
 struct MonitorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "monitor", _superCommandName: Beaconscan.name,
+    commandName: "monitor",
     abstract:
       "Show when regions of beacons and circles on the earth are entered and left, and why.",
     discussion: """

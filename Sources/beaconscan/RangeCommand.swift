@@ -8,7 +8,7 @@ import ServiceCore
 
 struct RangeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "range", _superCommandName: Beaconscan.name,
+    commandName: "range",
     abstract: "Show nearby beacons with proximity and distance, once a second.",
     discussion: """
       A distance is as likely too long as too short; accuracy is its standard deviation. Both rest \

@@ -6,12 +6,9 @@ import LiveScanning
 import Scanning
 import SystemPackage
 
-struct RecordCommand: AsyncParsableCommand, UnusedOptions {
-  // A recording is recorded again as fast as it is read.
-  static let unusedOptions: Set = ["speed"]
-
+struct RecordCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "record", _superCommandName: Beaconscan.name,
+    commandName: "record",
     abstract: "Save what the adapter receives, as btsnoop or pcapng.",
     discussion: """
       Every advert and LE event, every command and its answer is saved, with its time; btmon, \
@@ -27,7 +24,8 @@ struct RecordCommand: AsyncParsableCommand, UnusedOptions {
 
   @Argument(.file("file", "The file; - is standard output.")) var file: String
 
-  @OptionGroup var source: SourceOptions
+  // A recording is recorded again as fast as it is read.
+  @OptionGroup(omitting: ["speed"]) var source: SourceOptions
 
   @Option(
     Setting(

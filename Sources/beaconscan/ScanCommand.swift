@@ -6,7 +6,7 @@ import ServiceCore
 
 struct ScanCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "scan", _superCommandName: Beaconscan.name,
+    commandName: "scan",
     abstract: "Show every sighting as it is received.",
     discussion: """
       With no region named, every iBeacon counts. Without --replay an adapter receives; \

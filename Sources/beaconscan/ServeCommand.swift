@@ -12,12 +12,9 @@ import Scanning
 import ServiceCore
 import Storage
 
-struct ServeCommand: AsyncParsableCommand, UnusedOptions {
-  // A service runs until it is ended.
-  static let unusedOptions: Set = ["duration"]
-
+struct ServeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "serve", _superCommandName: Beaconscan.name,
+    commandName: "serve",
     abstract: "Serve beacons, regions, locations and events to other programs and to a page.",
     discussion: """
       A page in a browser, http://127.0.0.1:8732/, shows what is near. Programs get the same as JSON, \
@@ -46,7 +43,8 @@ struct ServeCommand: AsyncParsableCommand, UnusedOptions {
 
   @Argument(Inputs.files) var files: [String]
 
-  @OptionGroup var source: SourceOptions
+  // A service runs until it is ended.
+  @OptionGroup(omitting: ["duration"]) var source: SourceOptions
   @OptionGroup(title: "Location") var location: LocationOptions
   @OptionGroup(title: "Which beacons") var regions: RegionOptions
   @OptionGroup(title: "Rules") var rules: RuleOptions
@@ -183,9 +181,8 @@ struct ServeCommand: AsyncParsableCommand, UnusedOptions {
     do {
       let given = try GivenInputs(
         CommandLine.arguments.dropFirst(2), for: ServeCommand.self, path: [ServeCommand.name])
-      try Settings.readAgain(for: given) { words in
-        let command = try ServeCommand.parse(Array(words.dropFirst()))
-        try use(try command.regionConfiguration)
+      try Settings.readAgain(for: given) { given in
+        try use(try ServeCommand(given).regionConfiguration)
       }
       BeaconNames.give(Settings.current.names)
     } catch let error as CommandError {

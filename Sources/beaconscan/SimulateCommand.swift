@@ -8,7 +8,7 @@ import SystemPackage
 
 struct SimulateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "simulate", _superCommandName: Beaconscan.name,
+    commandName: "simulate",
     abstract: "Write a capture from a scenario whose truth is known.",
     discussion: """
       The scenario is a JSON file that names beacons, how they move, and what else is on air; \

@@ -26,16 +26,24 @@ import Testing
     "enter-count": ("2/3", "\"2/3\""), "dwell": ("2", "2"),
   ]
 
+  /// The rules of a command line, completed by settings.
+  private static func rules(
+    _ words: String..., with settings: [String: GivenSetting] = [:]
+  ) throws -> RuleOptions {
+    var given = try GivenInputs(words, for: RuleOptions.self)
+    given.set(settings)
+    return try RuleOptions(given)
+  }
+
   @Test(arguments: RuleSettings.names.sorted()) func everyRule(name: String) throws {
     let (text, literal) = try #require(Self.rules[name], "a new rule needs a value here")
     let word = text.map { "\(name)=\($0)" } ?? name
-    let expected = try RuleOptions.parse(["--\(word)"]).rules
-    #expect(try expected != RuleOptions.parse([]).rules)
+    let expected = try Self.rules("--\(word)").rules
+    #expect(try expected != Self.rules().rules)
     // The file, for all regions and for one.
     let general = ConfigurationFile(path: "f", bytes: Array("\(name) = \(literal)".utf8))
     let setting = try #require(general.settings[name])
-    let words = GivenInputs.words(name, setting.isFlag ? nil : setting.values, isOn: true)
-    #expect(try RuleOptions.parse(words).rules == expected)
+    #expect(try Self.rules(with: [name: setting]).rules == expected)
     let file = ConfigurationFile(
       path: "f",
       bytes: Array("[region.a]\nuuid = '\(Self.uuid)'\n\(name) = \(literal)".utf8))
@@ -63,13 +71,13 @@ import Testing
   }
 
   @Test func theDefaultsAreTheSame() throws {
-    let expected = try RuleOptions.parse([]).rules
+    let expected = try Self.rules().rules
     #expect(try RuleSettings().rules == expected)
     #expect(try EmbeddingOptions().configuration.rules == expected)
-    let calibration = try CalibrationOptions.parse([])
+    let calibration = try CalibrationOptions(GivenInputs([], for: CalibrationOptions.self))
     #expect(calibration.model == nil && calibration.environment == nil)
     #expect(calibration.typicalDistance == TypicalDistance())
-    let range = try #require(try Beaconscan.parseAsRoot(["range"]) as? RangeCommand)
+    let range = try RangeCommand(GivenInputs([], for: RangeCommand.self))
     #expect(
       try range.configuration.rangingInterval == EmbeddingOptions().configuration.rangingInterval)
   }

@@ -43,7 +43,9 @@ struct LiveRun {
     defer { try? descriptor.close() }
     let lines = Lines()
     let out = StandardOutput(descriptor)
-    let command = try Beaconscan.parseAsRoot(arguments)
+    let (type, path) = GivenArguments(arguments).subcommand()
+    let command = try type.init(
+      GivenInputs(arguments.dropFirst(path.count), for: type, path: path))
     func session(
       _ source: SourceOptions, _ configuration: BeaconService.Configuration = .init()
     ) throws -> BeaconSession {

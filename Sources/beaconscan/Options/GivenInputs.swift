@@ -14,14 +14,14 @@ struct GivenInputs {
 
   private var help: String { (["beaconscan"] + path + ["--help"]).joined(separator: " ") }
 
-  /// Reads the words after the subcommand's name.
+  /// Reads the words after the subcommand's name, for it or a group of its options.
   ///
   /// - Throws: `CommandError` for an option that the subcommand does not have, or a missing value.
   init(
-    _ words: some Sequence<String>, for command: any ParsableCommand.Type, path: [String]
+    _ words: some Sequence<String>, for type: any ParsableArguments.Type, path: [String] = []
   ) throws(CommandError) {
     self.path = path
-    all = Input.all(of: command)
+    all = Input.all(of: type)
     inputs = Dictionary(
       all.filter { !$0.isArgument }.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     var missing: CommandError?
@@ -113,25 +113,18 @@ struct GivenInputs {
     }
   }
 
-  /// Returns words for the parser: one for each option, with all its values.
-  func words(with others: [String: GivenSetting] = [:]) -> [String] {
-    var words = path
-    for (name, setting) in others.sorted(by: { $0.key < $1.key }) {
-      words += Self.words(
-        name, setting.isFlag ? nil : setting.values, isOn: setting.values == ["true"])
+  /// Adds the settings of files and variables, or others in place of these.
+  mutating func set(_ settings: [String: GivenSetting]) {
+    for (name, setting) in settings {
+      if !setting.isFlag {
+        values[name] = setting.values
+      } else if setting.values == ["true"] {
+        values[name] = [nil]
+      }
     }
-    for (name, texts) in values.sorted(by: { $0.key < $1.key }) {
-      words += Self.words(
-        name, inputs[name]?.isFlag == true ? nil : texts.compactMap { $0 }, isOn: true)
-    }
-    return arguments.isEmpty ? words : words + ["--"] + arguments
   }
 
-  static func words(_ name: String, _ values: [String]?, isOn: Bool) -> [String] {
-    guard let values else { return isOn ? ["--\(name)"] : [] }
-    return values.isEmpty
-      ? [] : ["--\(name)=" + values.joined(separator: String(Input.separator))]
-  }
+  mutating func set(_ name: String, to texts: [String]) { values[name] = texts }
 }
 
 extension String {

@@ -54,64 +54,117 @@ struct Input: Sendable {
 }
 
 extension Input {
-  /// A character that no value has, between the values of one option. The parser's time grows with
-  /// the square of the number of words.
-  static let separator: Character = "\0"
+  /// Lists the inputs of a type while its options are made, and gives them the values of a command
+  /// line, if there is one.
+  private final class Maker: Sendable {
+    struct State {
+      var inputs: [Input] = []
+      var error: (any Error)?
+    }
 
-  /// Collects the inputs of a type while its options are made.
-  private final class Collector: Sendable {
-    let inputs = Mutex<[Input]>([])
+    let given: GivenInputs?
+    let state = Mutex(State())
+
+    init(_ given: GivenInputs? = nil) { self.given = given }
+
+    /// Makes an instance of a type.
+    func make<Made: ParsableArguments>(_ type: Made.Type) -> Made {
+      Input.$maker.withValue(self) { Made() }
+    }
+
+    func note(_ error: any Error) { state.withLock { $0.error = $0.error ?? error } }
   }
 
-  @TaskLocal private static var collector: Collector?
+  @TaskLocal private static var maker: Maker?
   private static let known = Mutex<[ObjectIdentifier: [Input]]>([:])
 
-  fileprivate static func add(_ input: Input) {
-    collector?.inputs.withLock { $0.append(input) }
+  /// Lists this input, and returns its value for the type that is made of a command line, if one is.
+  fileprivate func value<Value>(
+    or standard: Value?, read: (_ texts: [String?]) throws -> Value
+  ) -> Value? {
+    guard let maker = Self.maker else { return nil }
+    maker.state.withLock { $0.inputs.append(self) }
+    guard let given = maker.given else { return nil }
+    let texts = isArgument ? given.arguments : given.values[name]
+    do {
+      if let texts, !texts.isEmpty { return try read(texts) }
+      if let standard { return standard }
+      throw CommandError(.usage, absence)
+    } catch {
+      maker.note(error)
+      return nil
+    }
+  }
+
+  /// Makes a group of options, gives its inputs a section, and removes some of them. Returns the
+  /// group if it is made of a command line that is valid.
+  fileprivate static func group<Group: ParsableArguments>(
+    _ section: String, omitting omitted: Set<String>
+  ) -> Group? {
+    guard let maker else { return nil }
+    let start = maker.state.withLock { $0.inputs.count }
+    var group = Group()
+    let isValid = maker.state.withLock { state in
+      let inputs = state.inputs[start...].filter { !omitted.contains($0.name) }.map { input in
+        var input = input
+        if input.section == nil, !section.isEmpty { input.section = section }
+        return input
+      }
+      state.inputs.replaceSubrange(start..., with: inputs)
+      return maker.given != nil && state.error == nil
+    }
+    guard isValid else { return nil }
+    do {
+      try group.validate()
+      return group
+    } catch {
+      maker.note(error)
+      return nil
+    }
   }
 
   /// Returns the inputs of a subcommand or a group of options, in their order.
   static func all(of type: any ParsableArguments.Type) -> [Input] {
     let key = ObjectIdentifier(type)
     if let inputs = known.withLock({ $0[key] }) { return inputs }
-    let collector = Collector()
-    let instance = $collector.withValue(collector) { type.init() }
-    // The options of groups are made by their own types.
-    var own = collector.inputs.withLock { $0 }[...]
-    var inputs: [Input] = []
-    for child in Mirror(reflecting: instance).children {
-      if let group = child.value as? any GroupOfOptions {
-        inputs += group.inputs
-      } else if let input = own.popFirst() {
-        inputs.append(input)
-      }
-    }
-    if let unused = (type as? any UnusedOptions.Type)?.unusedOptions {
-      inputs.removeAll { unused.contains($0.name) }
-    }
+    let maker = Maker()
+    _ = maker.make(type)
+    let inputs = maker.state.withLock { $0.inputs }
     known.withLock { $0[key] = inputs }
     return inputs
   }
-}
 
-/// A subcommand to which some options of its groups do not apply.
-protocol UnusedOptions {
-  static var unusedOptions: Set<String> { get }
-}
-
-/// A group of options as a property of a subcommand.
-private protocol GroupOfOptions {
-  var inputs: [Input] { get }
-}
-
-extension OptionGroup: GroupOfOptions {
-  fileprivate var inputs: [Input] {
-    Input.all(of: Value.self).map { input in
-      var input = input
-      if input.section == nil, !title.isEmpty { input.section = title }
-      return input
-    }
+  /// Makes a subcommand or a group of options of a command line.
+  ///
+  /// The parser would look for the conformances of each property's type, which takes longer than the
+  /// rest of a start.
+  ///
+  /// - Throws: `CommandError`, `OptionError` or `ValidationError` if the values are not valid.
+  fileprivate static func make<Made: ParsableArguments>(of given: GivenInputs) throws -> Made {
+    let maker = Maker(given)
+    var made = maker.make(Made.self)
+    if let error = maker.state.withLock({ $0.error }) { throw error }
+    try made.validate()
+    return made
   }
+}
+
+extension ParsableArguments {
+  /// Creates a subcommand or a group of options with the values of a command line.
+  init(_ given: GivenInputs) throws { self = try Input.make(of: given) }
+}
+
+extension OptionGroup {
+  /// Creates a group of options under a heading of the help, or of the help's first part, without
+  /// those that do not apply to a subcommand.
+  init(title: String = "", omitting omitted: Set<String>) {
+    self.init(title: title, visibility: .default)
+    if let group: Value = Input.group(title, omitting: omitted) { wrappedValue = group }
+  }
+
+  init(title: String) { self.init(title: title, omitting: []) }
+
+  init() { self.init(title: "", omitting: []) }
 }
 
 extension SettingDescription {
@@ -140,63 +193,68 @@ extension Option where Value: Sendable {
   /// Creates an option with one value: the setting's default, or one that must be given.
   init(_ setting: Setting<Value>) {
     let about = setting.about
-    Input.add(Input(setting, isRequired: setting.standard == nil))
-    guard let standard = setting.standard else {
+    let input = Input(setting, isRequired: setting.standard == nil)
+    let value = input.value(or: setting.standard) { try setting.value(of: $0[0] ?? "") }
+    if let standard = setting.standard {
+      self.init(
+        wrappedValue: standard, name: about.names, parsing: .unconditional, help: about.help,
+        completion: about.kind, transform: { try setting.value(of: $0) })
+    } else {
       self.init(
         name: about.names, parsing: .unconditional, help: about.help, completion: about.kind,
         transform: { try setting.value(of: $0) })
-      return
     }
-    self.init(
-      wrappedValue: standard, name: about.names, parsing: .unconditional, help: about.help,
-      completion: about.kind, transform: { try setting.value(of: $0) })
+    if let value { wrappedValue = value }
   }
 
   /// Creates an option with one value or none.
   init<Element: Sendable>(_ setting: Setting<Element>) where Value == Element? {
     let about = setting.about
-    Input.add(Input(setting))
+    let value: Value? = Input(setting).value(or: .some(nil)) { try setting.value(of: $0[0] ?? "") }
     self.init(
       name: about.names, parsing: .unconditional, help: about.help, completion: about.kind,
       transform: { text -> Element in try setting.value(of: text) })
+    if let value { wrappedValue = value }
   }
 
-  /// Creates an option with several values, which one word may have.
+  /// Creates an option with several values.
   init<Element: Sendable>(_ setting: Setting<Element>) where Value == [Element] {
     let about = setting.about
-    Input.add(Input(setting, isRepeating: true))
-    let read: @Sendable (String) throws -> [Element] = { text in
-      try text.split(separator: Input.separator, omittingEmptySubsequences: false).map {
-        try setting.value(of: String($0))
-      }
+    let value = Input(setting, isRepeating: true).value(or: []) { texts in
+      try texts.map { try setting.value(of: $0 ?? "") }
     }
-    let strategy: SingleValueParsingStrategy = .unconditional
     self.init(
-      wrappedValue: [], name: about.names, parsing: strategy, help: about.help,
-      completion: about.kind, transform: read)
+      wrappedValue: [], name: about.names, parsing: .unconditionalSingleValue, help: about.help,
+      completion: about.kind, transform: { text -> Element in try setting.value(of: text) })
+    if let value { wrappedValue = value }
   }
 }
 
 extension Flag where Value == Bool {
   init(_ setting: Setting<Bool>) {
-    Input.add(Input(setting))
+    let value = Input(setting).value(or: false) { _ in true }
     self.init(wrappedValue: false, name: setting.about.names, help: setting.about.help)
+    if let value { wrappedValue = value }
   }
 }
 
 extension Argument where Value: Sendable {
   init(_ setting: Setting<String>) where Value == String {
-    Input.add(Input(setting, isRequired: true, isArgument: true))
+    let value = Input(setting, isRequired: true, isArgument: true).value(or: nil) { $0[0] ?? "" }
     self.init(help: setting.about.help, completion: setting.about.kind)
+    if let value { wrappedValue = value }
   }
 
   init(_ setting: Setting<String>) where Value == String? {
-    Input.add(Input(setting, isArgument: true))
+    let value: Value? = Input(setting, isArgument: true).value(or: .some(nil)) { $0[0] }
     self.init(help: setting.about.help, completion: setting.about.kind)
+    if let value { wrappedValue = value }
   }
 
   init(_ setting: Setting<String>, isRequired: Bool = false) where Value == [String] {
-    Input.add(Input(setting, isRequired: isRequired, isRepeating: true, isArgument: true))
+    let input = Input(setting, isRequired: isRequired, isRepeating: true, isArgument: true)
+    let value = input.value(or: []) { $0.compactMap { $0 } }
     self.init(wrappedValue: [], help: setting.about.help, completion: setting.about.kind)
+    if let value { wrappedValue = value }
   }
 }

@@ -150,7 +150,7 @@ struct ConfigurationFile {
       problem("each value of '\(name)' is a text in quotes or a number", at: item.range)
     case .array: problem("'\(name)' has one value; leave the brackets out", at: item.range)
     default:
-      if let value = item.text, !value.contains(Input.separator) { return [value] }
+      if let value = item.text, !value.contains("\0") { return [value] }
       problem("'\(name)' is a text in quotes or a number", at: item.range)
     }
     return nil
@@ -162,13 +162,11 @@ struct ConfigurationFile {
   ) {
     guard !settings.isEmpty else { return }
     let settings = settings.sorted { ($0.value.offset ?? 0) < ($1.value.offset ?? 0) }
-    let words = settings.flatMap {
-      GivenInputs.words(
-        $0.key, $0.value.isFlag ? nil : $0.value.values, isOn: $0.value.values == ["true"])
-    }
     let fault: String
     do {
-      let parsed = try type.parse(needed + words)
+      var given = try GivenInputs(needed, for: type)
+      given.set(Dictionary(uniqueKeysWithValues: settings))
+      let parsed = try type.init(given)
       if let rules = parsed as? RuleOptions { _ = try rules.rules }
       if var source = parsed as? SourceOptions { try source.check() }
       return

@@ -105,9 +105,9 @@ struct Settings: Sendable {
   func isGiven(_ option: String) -> Bool { used[option] == nil }
 
   /// Completes a command line, keeps the settings for the process, and returns the result of a
-  /// function that is given words for the parser.
+  /// function that is given all values.
   static func complete<Result>(
-    _ given: GivenInputs, parse: ([String]) throws -> Result
+    _ given: GivenInputs, parse: (GivenInputs) throws -> Result
   ) throws -> Result {
     let settings = try Interrupt.endingAtOnce { try read(for: given) }
     BeaconNames.give(settings.names)
@@ -115,10 +115,10 @@ struct Settings: Sendable {
     return try settings.parse(given, parse)
   }
 
-  /// Reads the settings again, and calls a function with words for the parser. If it succeeds, the
-  /// process keeps the settings; the caller sets the beacons' names.
+  /// Reads the settings again, and calls a function with all values. If it succeeds, the process
+  /// keeps the settings; the caller sets the beacons' names.
   static func readAgain<Result>(
-    for given: GivenInputs, _ body: ([String]) throws -> Result
+    for given: GivenInputs, _ body: (GivenInputs) throws -> Result
   ) throws -> Result {
     let settings = try read(for: given)
     let result = try $candidate.withValue(settings) { try settings.parse(given, body) }
@@ -149,21 +149,18 @@ struct Settings: Sendable {
   }
 
   private func parse<Result>(
-    _ given: GivenInputs, _ body: ([String]) throws -> Result
+    _ given: GivenInputs, _ body: (GivenInputs) throws -> Result
   ) throws -> Result {
     try given.check(with: used)
     for (name, setting) in used.sorted(by: { $0.key < $1.key }) {
       try setting.check(given.inputs[name])
     }
-    var words = given.words(with: used)
-    if usesEveryRegion {
-      words.insert(
-        contentsOf: GivenInputs.words("region", regions.map(\.name), isOn: true),
-        at: given.path.count)
-    }
+    var given = given
+    given.set(used)
+    if usesEveryRegion { given.set("region", to: regions.map(\.name)) }
     do {
-      return try body(words)
-    } catch  where Beaconscan.exitCode(for: error) == .validationFailure {
+      return try body(given)
+    } catch let error as ValidationError {
       throw origin(of: Beaconscan.usageSentence(error)) ?? error
     }
   }
