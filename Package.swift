@@ -6,6 +6,13 @@ import PackageDescription
 let packedRelocations =
   dlsym(nil, "arc4random") == nil ? [] : ["-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"]
 
+// The archive of the C++ library, of which Swift's runtime uses little, in place of a library that is loaded and bound at
+// each start. Some distributions have no archive.
+var archives = glob_t()
+let staticCxx =
+  glob("/usr/lib/gcc/*/*/libstdc++.a", 0, nil, &archives) == 0
+  ? ["-L\(Context.packageDirectory)/Packaging/static", "-Xclang-linker", "-static-libgcc"] : []
+
 let package = Package(
   name: "beaconscan",
   products: [
@@ -238,7 +245,7 @@ let package = Package(
           [
             "-use-ld=lld", "-Xlinker", "--no-export-dynamic", "-Xlinker", "--icf=safe",
             "-Xlinker", "--no-eh-frame-hdr",
-          ] + packedRelocations,
+          ] + packedRelocations + staticCxx,
           .when(configuration: .release))
       ]),
 
@@ -510,13 +517,23 @@ for target in package.targets where target.type != .system {
   ]
 }
 
+// For the command and the library for C: the linker leaves out each function without a caller, and
+// generic types are made without a search for conformances.
+let quick = [
+  "-Xfrontend", "-function-sections",
+  "-Xfrontend", "-disable-concrete-type-metadata-mangled-name-accessors",
+]
 // Modules through which few reports pass are compiled for size.
 let small: Set = [
   "BrokerLink", "Frontends", "KioskService", "Simulation", "TOMLDocuments", "Webhooks",
   "beaconscan",
 ]
 for target in package.targets where small.contains(target.name) {
-  target.swiftSettings?.append(.unsafeFlags(["-Osize"], .when(configuration: .release)))
+  target.swiftSettings?.append(.unsafeFlags(["-Osize"] + quick, .when(configuration: .release)))
+}
+
+for target in package.targets where target.name == "Records" {
+  target.swiftSettings?.append(.unsafeFlags(quick, .when(configuration: .release)))
 }
 
 // The scripts of this package set it for their builds. Tests spend most of their time in the arithmetic, the parsers and
