@@ -47,7 +47,7 @@ struct CalibrateCommand: AsyncParsableCommand {
   @OptionGroup(title: "Input") var configuration: ConfigurationOption
   @OptionGroup(title: "Which beacons") var regions: RegionOptions
   // It shows no times.
-  @OptionGroup(title: "Output", omitting: ["utc"]) var output: OutputOptions
+  @OptionGroup(title: "Output") var output: OutputOptions
 
   @Flag(.flag("save", "Write the result to the configuration file, which uses it from then on."))
   var save: Bool

@@ -33,9 +33,11 @@ struct InspectCommand: AsyncParsableCommand {
   @Argument(.file("files", "Recordings; - is standard input.")) var files: [String]
 
   @OptionGroup var source: SourceOptions
+  @OptionGroup(title: "Input") var pace: PaceOptions
   @OptionGroup(title: "Which beacons") var regions: RegionOptions
   @OptionGroup(title: "Which beacons") var filter: FilterOptions
   @OptionGroup(title: "Output") var output: OutputOptions
+  @OptionGroup(title: "Output") var clock: ZoneOption
 
   @Flag(
     .flag(
@@ -47,8 +49,9 @@ struct InspectCommand: AsyncParsableCommand {
 
   mutating func validate() throws {
     try regions.checkBeaconsOnly()
+    source.recordings.set(pace)
     try source.check(adding: files)
-    try filter.check(in: output.zone)
+    try filter.check(in: clock.zone)
     if all, !regions.all.isEmpty {
       throw ValidationError("--all lists every advertiser; leave out --uuid and --region.")
     }
@@ -57,8 +60,8 @@ struct InspectCommand: AsyncParsableCommand {
   func run() async throws {
     var source = source
     let out = StandardOutput()
-    out.apply(output.form, output.zone)
-    let list = all ? AdvertiserList(filter, in: output.zone) : nil
+    out.apply(output.form, clock.zone)
+    let list = all ? AdvertiserList(filter, in: clock.zone) : nil
     let (captures, tracks) = RecordingFormat.sort(source.recordings.replay, pipesAreTracks: false)
     let failure = try inspect(tracks, to: out)
     if !tracks.isEmpty, captures.isEmpty {
@@ -106,7 +109,7 @@ struct InspectCommand: AsyncParsableCommand {
   ) throws {
     if let list { scanner.tap(list.tap) }
     let progress = Progress(of: scanner, isWanted: !output.quiet)
-    var census = BeaconCensus(regions: regions.all, filter: filter.filter(in: output.zone))
+    var census = BeaconCensus(regions: regions.all, filter: filter.filter(in: clock.zone))
     var failure: CommandError?
     var sightings: [Sighting] = []
     var isOver = false
@@ -143,7 +146,7 @@ struct InspectCommand: AsyncParsableCommand {
     _ session: BeaconSession, _ source: SourceOptions, _ list: AdvertiserList?,
     to out: StandardOutput
   ) async throws {
-    var census = BeaconCensus(regions: regions.all, filter: filter.filter(in: output.zone))
+    var census = BeaconCensus(regions: regions.all, filter: filter.filter(in: clock.zone))
     let status = output.quiet ? nil : StatusLine()
     let beaconCount = Atomic(0)
     let (beacons, scanner) = (session.beacons, session.scanner)

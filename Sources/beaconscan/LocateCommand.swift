@@ -36,6 +36,7 @@ struct LocateCommand: AsyncParsableCommand, MainSection {
   @Argument(.file("files", "Tracks, as with --replay.", valid: "")) var files: [String]
 
   @OptionGroup(title: "Input") var recordings: RecordingOptions
+  @OptionGroup(title: "Input") var pace: PaceOptions
   @OptionGroup(title: "Location") var location: LocationOptions
   @OptionGroup(title: "Input") var configuration: ConfigurationOption
 
@@ -59,10 +60,12 @@ struct LocateCommand: AsyncParsableCommand, MainSection {
   @Flag(Inputs.visits) var visits: Bool
 
   @OptionGroup(title: "Output") var output: OutputOptions
+  @OptionGroup(title: "Output") var clock: ZoneOption
 
   @Option(Inputs.count("Stop after so many fixes.").rare) var count: Int?
 
   mutating func validate() throws {
+    recordings.set(pace)
     try recordings.check(adding: files, beside: location.liveOption)
     try location.check(beside: recordings.replay)
     if isLive, recordings.speed != .max, Settings.current.isGiven("speed") {
@@ -86,7 +89,7 @@ struct LocateCommand: AsyncParsableCommand, MainSection {
   }
 
   func run(_ feed: LocationFeed, to out: StandardOutput) async throws {
-    out.apply(output.form, output.zone)
+    out.apply(output.form, clock.zone)
     out.flushesLines = out.isTerminal || feed.isPaced
     let service = feed.service
     let table = LocateLine.row(showsHeadings: heading, showsVisits: visits)

@@ -56,11 +56,13 @@ struct MonitorCommand: AsyncParsableCommand {
   @Argument(Inputs.files) var files: [String]
 
   @OptionGroup var source: SourceOptions
+  @OptionGroup(title: "Input") var pace: PaceOptions
   @OptionGroup(title: "Location") var location: LocationOptions
   @OptionGroup(title: "Which beacons") var regions: RegionOptions
   @OptionGroup(title: "Rules") var rules: RuleOptions
   @OptionGroup(title: "Distance") var calibration: CalibrationOptions
   @OptionGroup(title: "Output") var output: OutputOptions
+  @OptionGroup(title: "Output") var clock: ZoneOption
 
   @Option(Inputs.stateFile) var stateFile: String?
   @Option(Inputs.exec("Run this on each event, by /bin/sh.")) var exec: String?
@@ -73,6 +75,7 @@ struct MonitorCommand: AsyncParsableCommand {
   var explain: Bool
 
   mutating func validate() throws {
+    source.recordings.set(pace)
     try source.check(adding: files)
     if !source.isLive, Settings.current.usesEveryRegion {
       regions.leaveOut(notIn: source.recordings.replay, areSomeNeeded: true)
@@ -209,7 +212,7 @@ struct MonitorCommand: AsyncParsableCommand {
   ) -> MonitorOutput {
     let isPaced = session?.isPaced ?? location?.isPaced ?? true
     // Commands and state files must not get ahead of the output.
-    out.apply(output.form, output.zone)
+    out.apply(output.form, clock.zone)
     out.flushesLines = out.isTerminal || isPaced || exec != nil || stateFile != nil
     let line = EventLine(
       regions: regions.all.map(\.name) + regions.circles.map(\.identifier),

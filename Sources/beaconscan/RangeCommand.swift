@@ -38,6 +38,7 @@ struct RangeCommand: AsyncParsableCommand {
   @Argument(Inputs.files) var files: [String]
 
   @OptionGroup var source: SourceOptions
+  @OptionGroup(title: "Input") var pace: PaceOptions
   @OptionGroup(title: "Which beacons") var regions: RegionOptions
   @OptionGroup(title: "Distance") var calibration: CalibrationOptions
 
@@ -61,6 +62,7 @@ struct RangeCommand: AsyncParsableCommand {
   var sides: Sides?
 
   @OptionGroup(title: "Output") var output: OutputOptions
+  @OptionGroup(title: "Output") var clock: ZoneOption
 
   @Option(Inputs.interval) var interval: Seconds
 
@@ -79,6 +81,7 @@ struct RangeCommand: AsyncParsableCommand {
 
   mutating func validate() throws {
     try regions.checkBeaconsOnly()
+    source.recordings.set(pace)
     try source.check(adding: files)
     try sides?.check(source)
   }
@@ -107,7 +110,7 @@ struct RangeCommand: AsyncParsableCommand {
   }
 
   func run(_ session: BeaconSession, to out: StandardOutput) async throws {
-    out.apply(output.form, output.zone)
+    out.apply(output.form, clock.zone)
     let isScreen = output.format == .table && out.isTerminal && session.isPaced
     if raw, onChange || output.format == .table && !isScreen, Settings.current.isGiven("raw") {
       throw CommandError(

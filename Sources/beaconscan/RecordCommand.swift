@@ -24,8 +24,8 @@ struct RecordCommand: AsyncParsableCommand {
 
   @Argument(.file("file", "The file; - is standard output.")) var file: String
 
-  // A recording is recorded again as fast as it is read.
-  @OptionGroup(omitting: ["speed"]) var source: SourceOptions
+  @OptionGroup var source: SourceOptions
+  @Option(Inputs.duration.rare) var duration: Seconds?
 
   @Option(
     Setting(
@@ -62,6 +62,7 @@ struct RecordCommand: AsyncParsableCommand {
   @Flag(Inputs.quiet.rare) var quiet: Bool
 
   mutating func validate() throws {
+    source.recordings.duration = duration
     try source.check()
     if keep != nil, !isRotated {
       throw ValidationError(
@@ -99,8 +100,6 @@ struct RecordCommand: AsyncParsableCommand {
     if source.isLive, let adapters = try? Adapter.all() {
       for adapter in adapters { configuration.addresses[adapter.index] = adapter.address }
     }
-    var source = source
-    source.recordings.speed = .max
     try await RecordSession(configuration, isQuiet: quiet).run(source)
   }
 

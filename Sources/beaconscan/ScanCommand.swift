@@ -22,9 +22,11 @@ struct ScanCommand: AsyncParsableCommand {
   @Argument(Inputs.files) var files: [String]
 
   @OptionGroup var source: SourceOptions
+  @OptionGroup(title: "Input") var pace: PaceOptions
   @OptionGroup(title: "Which beacons") var regions: RegionOptions
   @OptionGroup(title: "Which beacons") var filter: FilterOptions
   @OptionGroup(title: "Output") var output: OutputOptions
+  @OptionGroup(title: "Output") var clock: ZoneOption
 
   @Flag(
     .flag(
@@ -39,8 +41,9 @@ struct ScanCommand: AsyncParsableCommand {
 
   mutating func validate() throws {
     try regions.checkBeaconsOnly()
+    source.recordings.set(pace)
     try source.check(adding: files)
-    try filter.check(in: output.zone)
+    try filter.check(in: clock.zone)
     if all, !regions.all.isEmpty {
       throw ValidationError("--all lists every advertiser; leave out --uuid and --region.")
     }
@@ -54,7 +57,7 @@ struct ScanCommand: AsyncParsableCommand {
     guard all else {
       return try await run(BeaconSession(source.open(), showsProgress: !output.quiet), to: out)
     }
-    let list = AdvertiserList(filter, in: output.zone)
+    let list = AdvertiserList(filter, in: clock.zone)
     var configuration = BeaconService.Configuration()
     configuration.rangingInterval = 0.5
     try await run(
@@ -66,7 +69,7 @@ struct ScanCommand: AsyncParsableCommand {
   private func run(
     _ session: BeaconSession, _ list: AdvertiserList, to out: StandardOutput
   ) async throws {
-    out.apply(output.form, output.zone)
+    out.apply(output.form, clock.zone)
     let screen =
       output.format == .table && out.isTerminal && session.isPaced
       ? LiveAdvertiserWriter(output: out, list: list, filter) : nil
@@ -87,14 +90,14 @@ struct ScanCommand: AsyncParsableCommand {
   }
 
   func run(_ session: BeaconSession, to out: StandardOutput) async throws {
-    out.apply(output.form, output.zone)
+    out.apply(output.form, clock.zone)
     let regions = regions.all
     let isTable = output.format == .table
     // A table has the UUID anyway, so only given names are of use.
     let shown = isTable ? regions.filter { $0.givenName != nil } : regions
     let record = Sighting.record.omitting(keys: shown.isEmpty ? ["region"] : [])
     let recordWithoutAdapter = record.omitting(keys: ["adapter"])
-    let filter = filter.filter(in: output.zone)
+    let filter = filter.filter(in: clock.zone)
     var matched = 0
     let flushes = out.isTerminal || session.isPaced
     var left = count ?? .max

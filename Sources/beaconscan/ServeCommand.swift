@@ -43,8 +43,8 @@ struct ServeCommand: AsyncParsableCommand {
 
   @Argument(Inputs.files) var files: [String]
 
-  // A service runs until it is ended.
-  @OptionGroup(omitting: ["duration"]) var source: SourceOptions
+  @OptionGroup var source: SourceOptions
+  @Option(Inputs.speed.rare) var speed: ReplayScanner.Speed
   @OptionGroup(title: "Location") var location: LocationOptions
   @OptionGroup(title: "Which beacons") var regions: RegionOptions
   @OptionGroup(title: "Rules") var rules: RuleOptions
@@ -85,6 +85,7 @@ struct ServeCommand: AsyncParsableCommand {
   @Flag(Inputs.quiet.rare) var quiet: Bool
 
   mutating func validate() throws {
+    source.recordings.speed = speed
     try source.check(adding: files)
     if !source.isLive, Settings.current.usesEveryRegion {
       regions.leaveOut(notIn: source.recordings.replay, areSomeNeeded: false)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Testing
 
 @testable import beaconscan
@@ -28,6 +29,42 @@ import Testing
       #expect(lines.contains { $0.hasPrefix("  \(option) ") }, "\(option)")
     }
     #expect(!lines.contains { $0.hasPrefix("  --coded") })
+  }
+
+  /// The man pages are made from the first, and completions name options in the same way in each shell.
+  @Test func whatManPagesAndCompletionsNameIsAccepted() throws {
+    let dump = try Command.run("--experimental-dump-help").output
+    let pages = try JSONDecoder().decode(Page.Tool.self, from: Data(dump.utf8)).command
+    let fish = Beaconscan.completionScript(for: .fish)
+    let offers = fish.matches(of: /"beaconscan ([a-z ]+)" .*? -l '([a-z-]+)'/)
+    for subcommand in WrongInputTests.Subcommand.all where subcommand.path != ["schema"] {
+      let accepted = Set(subcommand.options.map(\.name)).union(["help", "version"])
+      let page = subcommand.path.reduce(pages) { page, name in
+        page?.subcommands?.first { $0.commandName == name }
+      }
+      #expect(page?.options == accepted, "\(subcommand.path)")
+      let path = subcommand.path.joined(separator: " ")
+      #expect(Set(offers.filter { $0.1 == path }.map { String($0.2) }) == accepted, "\(path)")
+    }
+  }
+
+  /// A man page, before it is written.
+  private struct Page: Decodable {
+    struct Tool: Decodable { var command: Page? }
+    struct Argument: Decodable {
+      struct Name: Decodable {
+        var kind: String
+        var name: String
+      }
+      var names: [Name]?
+    }
+
+    var commandName: String
+    var subcommands: [Page]?
+    var arguments: [Argument]?
+    var options: Set<String> {
+      Set((arguments ?? []).flatMap { $0.names ?? [] }.filter { $0.kind == "long" }.map(\.name))
+    }
   }
 
   @Test func helpIsTheSameInEachForm() throws {

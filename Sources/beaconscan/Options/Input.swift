@@ -96,21 +96,17 @@ extension Input {
     }
   }
 
-  /// Makes a group of options, gives its inputs a section, and removes some of them. Returns the
-  /// group if it is made of a command line that is valid.
-  fileprivate static func group<Group: ParsableArguments>(
-    _ section: String, omitting omitted: Set<String>
-  ) -> Group? {
+  /// Makes a group of options, and gives its inputs a section. Returns the group if it is made of a
+  /// command line that is valid.
+  fileprivate static func group<Group: ParsableArguments>(_ section: String) -> Group? {
     guard let maker else { return nil }
     let start = maker.state.withLock { $0.inputs.count }
     var group = Group()
     let isValid = maker.state.withLock { state in
-      let inputs = state.inputs[start...].filter { !omitted.contains($0.name) }.map { input in
-        var input = input
-        if input.section == nil, !section.isEmpty { input.section = section }
-        return input
+      for index in state.inputs[start...].indices
+      where state.inputs[index].section == nil && !section.isEmpty {
+        state.inputs[index].section = section
       }
-      state.inputs.replaceSubrange(start..., with: inputs)
       return maker.given != nil && state.error == nil
     }
     guard isValid else { return nil }
@@ -155,16 +151,13 @@ extension ParsableArguments {
 }
 
 extension OptionGroup {
-  /// Creates a group of options under a heading of the help, or of the help's first part, without
-  /// those that do not apply to a subcommand.
-  init(title: String = "", omitting omitted: Set<String>) {
+  /// Creates a group of options under a heading of the help, or of the help's first part.
+  init(title: String) {
     self.init(title: title, visibility: .default)
-    if let group: Value = Input.group(title, omitting: omitted) { wrappedValue = group }
+    if let group: Value = Input.group(title) { wrappedValue = group }
   }
 
-  init(title: String) { self.init(title: title, omitting: []) }
-
-  init() { self.init(title: "", omitting: []) }
+  init() { self.init(title: "") }
 }
 
 extension SettingDescription {

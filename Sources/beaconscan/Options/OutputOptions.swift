@@ -44,7 +44,6 @@ struct ZoneOption: ParsableArguments {
 
 struct OutputOptions: ParsableArguments {
   @OptionGroup(title: "Output") var form: FormatOptions
-  @OptionGroup(title: "Output") var clock: ZoneOption
 
   @Flag(Inputs.quiet.rare) var quiet: Bool
 
@@ -55,7 +54,6 @@ struct OutputOptions: ParsableArguments {
   var verbose: Bool
 
   var format: OutputFormat { form.format }
-  var zone: ClockZone { clock.zone }
 
   func validate() throws {
     guard quiet, verbose else { return }

@@ -6,13 +6,27 @@ import Ranging
 import Records
 import Scanning
 
+/// How fast and how long a source is read.
+struct PaceOptions: ParsableArguments {
+  @Option(Inputs.speed.rare) var speed: ReplayScanner.Speed
+  @Option(Inputs.duration.rare) var duration: Seconds?
+}
+
 struct RecordingOptions: ParsableArguments {
   @Option(Inputs.replay) var replay: [String]
-  @Option(Inputs.speed.rare) var speed: ReplayScanner.Speed
   @Flag(Inputs.follow.rare) var follow: Bool
-  @Option(Inputs.duration.rare) var duration: Seconds?
+  /// The pace, which a subcommand sets from those options of it that it has.
+  var speed = ReplayScanner.Speed.max
+  var duration: Seconds?
+
+  enum CodingKeys: CodingKey { case replay, follow }
 
   var nanoseconds: Int64? { duration?.nanoseconds }
+
+  mutating func set(_ pace: PaceOptions) {
+    speed = pace.speed
+    duration = pace.duration
+  }
 
   mutating func check(adding files: [String], beside liveOption: String?) throws {
     // The command line takes precedence over recordings set by files and variables.

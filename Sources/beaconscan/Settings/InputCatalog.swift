@@ -8,8 +8,8 @@ enum InputCatalog {
 
   /// The groups of options that several subcommands share.
   static let groups: [any ParsableArguments.Type] = [
-    SourceOptions.self, LocationOptions.self, RegionOptions.self, CalibrationOptions.self,
-    RuleOptions.self, OutputOptions.self,
+    SourceOptions.self, PaceOptions.self, LocationOptions.self, RegionOptions.self,
+    CalibrationOptions.self, RuleOptions.self, OutputOptions.self, ZoneOption.self,
   ]
   /// The options that mean the same in every subcommand that takes them.
   static let shared = groups.map(options).reduce(into: Options()) { $0.merge($1) { old, _ in old } }
