@@ -46,7 +46,6 @@ struct CalibrateCommand: AsyncParsableCommand {
   @Option(Inputs.duration.rare) var duration: Seconds?
   @OptionGroup(title: "Input") var configuration: ConfigurationOption
   @OptionGroup(title: "Which beacons") var regions: RegionOptions
-  // It shows no times.
   @OptionGroup(title: "Output") var output: OutputOptions
 
   @Flag(.flag("save", "Write the result to the configuration file, which uses it from then on."))
