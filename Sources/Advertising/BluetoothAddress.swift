@@ -48,15 +48,16 @@ public struct BluetoothAddress: Hashable, Sendable, BitwiseCopyable, LosslessStr
 
   /// The address as `AA:BB:CC:DD:EE:FF`, in upper case.
   public var description: String {
-    var text = ""
-    text.reserveCapacity(17)
-    for index in 0..<6 {
-      if index > 0 { text.append(":") }
-      let octet = UInt8(truncatingIfNeeded: rawValue >> (40 - 8 * index))
-      if octet < 16 { text.append("0") }
-      text += String(octet, radix: 16, uppercase: true)
+    // 17 bytes of ASCII: two digits and a colon, five times, and two digits.
+    unsafe String(unsafeUninitializedCapacity: 17) { text in
+      for index in 0..<17 {
+        let (octet, digit) = index.quotientAndRemainder(dividingBy: 3)
+        let nibble = UInt8(truncatingIfNeeded: rawValue >> (44 - 8 * octet - 4 * digit)) & 0xF
+        unsafe text[index] =
+          digit == 2 ? UInt8(ascii: ":") : nibble < 10 ? 48 + nibble : 55 + nibble
+      }
+      return 17
     }
-    return text
   }
 
   /// Decodes the text form.

@@ -19,9 +19,9 @@ package enum FieldValue {
   ) -> FieldValue {
     let list: (inout [UInt8]) -> Void = { bytes in
       bytes.append(UInt8(ascii: "["))
-      for (index, element) in elements.enumerated() {
+      for index in elements.indices {
         if index > 0 { bytes.append(UInt8(ascii: ",")) }
-        append(element, &bytes)
+        append(elements[index], &bytes)
       }
       bytes.append(UInt8(ascii: "]"))
     }
