@@ -56,7 +56,7 @@ struct Input: Sendable {
 extension Input {
   /// Lists the inputs of a type while its options are made, and gives them the values of a command
   /// line, if there is one.
-  private final class Maker: Sendable {
+  fileprivate final class Maker: Sendable {
     struct State {
       var inputs: [Input] = []
       var error: (any Error)?
@@ -83,8 +83,10 @@ extension Input {
     or standard: Value?, read: (_ texts: [String?]) throws -> Value
   ) -> Value? {
     guard let maker = Self.maker else { return nil }
-    maker.state.withLock { $0.inputs.append(self) }
-    guard let given = maker.given else { return nil }
+    guard let given = maker.given else {
+      maker.state.withLock { $0.inputs.append(self) }
+      return nil
+    }
     let texts = isArgument ? given.arguments : given.values[name]
     do {
       if let texts, !texts.isEmpty { return try read(texts) }
@@ -129,25 +131,21 @@ extension Input {
     known.withLock { $0[key] = inputs }
     return inputs
   }
+}
 
-  /// Makes a subcommand or a group of options of a command line.
+extension ParsableArguments {
+  /// Creates a subcommand or a group of options with the values of a command line.
   ///
   /// The parser would look for the conformances of each property's type, which takes longer than the
   /// rest of a start.
   ///
   /// - Throws: `CommandError`, `OptionError` or `ValidationError` if the values are not valid.
-  fileprivate static func make<Made: ParsableArguments>(of given: GivenInputs) throws -> Made {
-    let maker = Maker(given)
-    var made = maker.make(Made.self)
+  init(_ given: GivenInputs) throws {
+    let maker = Input.Maker(given)
+    self = maker.make(Self.self)
     if let error = maker.state.withLock({ $0.error }) { throw error }
-    try made.validate()
-    return made
+    try validate()
   }
-}
-
-extension ParsableArguments {
-  /// Creates a subcommand or a group of options with the values of a command line.
-  init(_ given: GivenInputs) throws { self = try Input.make(of: given) }
 }
 
 extension OptionGroup {
