@@ -20,19 +20,11 @@ package enum GPSDMessage: Hashable, Sendable {
   package static let maximumLength = 1 << 16
 
   package struct Device: Hashable, Sendable {
-    package let path: String
+    package var path: String
     /// Whether gpsd has opened the receiver.
-    package let isActive: Bool
+    package var isActive: Bool
     /// The name of its driver, once the receiver has sent something.
-    package let driver: String?
-
-    init?(_ object: JSONValue) {
-      guard let path = object["path"]?.asString else { return nil }
-      self.path = path
-      // `activated` is 0 for a closed receiver, else the time at which it was opened.
-      isActive = object["activated"].map { $0.asDouble != 0 } ?? false
-      driver = object["driver"]?.asString
-    }
+    package var driver: String?
   }
 
   package struct Sky: Hashable, Sendable {
@@ -74,6 +66,16 @@ package enum GPSDMessage: Hashable, Sendable {
     case "ERROR": self = .error(object["message"]?.asString ?? "")
     default: self = .other(name)
     }
+  }
+}
+
+extension GPSDMessage.Device {
+  init?(_ object: JSONValue) {
+    guard let path = object["path"]?.asString else { return nil }
+    self.path = path
+    // `activated` is 0 for a closed receiver, else the time at which it was opened.
+    isActive = object["activated"].map { $0.asDouble != 0 } ?? false
+    driver = object["driver"]?.asString
   }
 }
 

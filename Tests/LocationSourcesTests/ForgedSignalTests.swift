@@ -21,7 +21,7 @@ import Testing
     _ property: String, _ value: BusValue, of interface: String, at path: String
   ) -> BusMessage {
     BusMessage(
-      signal: "PropertiesChanged", of: GeoClueName.properties, at: path, .string(interface),
+      signal: "PropertiesChanged", of: Bus.properties, at: path, .string(interface),
       .properties([property: value]), .array(element: "s", []))
   }
 

@@ -74,7 +74,7 @@ final class ScriptedGeoClue: Sendable {
     let path = interface == GeoClueName.client ? Self.client : "/org/freedesktop/GeoClue2/Agent"
     try bus.send(
       BusMessage(
-        signal: "PropertiesChanged", of: GeoClueName.properties, at: path, .string(interface),
+        signal: "PropertiesChanged", of: Bus.properties, at: path, .string(interface),
         .properties([name: value]), .strings([])))
   }
 }
