@@ -61,7 +61,7 @@ import Testing
     #expect(try options.configuration.rules == expected)
     var own = EmbeddingOptions()
     try own.set("region", to: "a=\(Self.uuid),\(word)")
-    #expect(try own.beaconRegions.first?.rules == expected)
+    #expect(try own.rules.apply(to: own.regions).first?.rules == expected)
     // HTTP.
     let request = try RegionRequest(
       json: Array("{\"uuid\": \"\(Self.uuid)\", \"\(name)\": \(literal)}".utf8), name: "a")
