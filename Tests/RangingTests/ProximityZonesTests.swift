@@ -68,6 +68,9 @@ import Testing
     #expect(throws: RangingError.self) { try ProximityLimits(enterImmediate: -1) }
     #expect(throws: RangingError.self) { try ProximityLimits(excess: -1) }
     #expect(throws: RangingError.self) { try ProximityLimits(excess: .nan) }
+    // Two zones may touch.
+    let touching = try ProximityLimits(leaveImmediate: 4)
+    #expect(touching.leaveImmediate == touching.enterNear)
     let strict = try ProximityLimits(enterNear: 2, leaveNear: 3, excess: 0)
     #expect(strict.enterNear == 2 && strict.leaveNear == 3)
     let error = RangingError.zoneExcess(-1)

@@ -1,6 +1,7 @@
-import Ranging
 import TestSupport
 import Testing
+
+@testable import Ranging
 
 @Suite struct RSSIFilterTests {
   @Test func isSmallAndTriviallyCopyable() {
@@ -152,6 +153,17 @@ import Testing
     var filter = RSSIFilter()
     for index in 0..<100_000 { filter.update(rssi: index % 2 == 0 ? -60 : -70, at: 0) }
     #expect((filter.mean + 65).magnitude < 0.5, "\(filter.mean)")
+  }
+
+  /// A beacon that is received a hundred times a second reaches the maximum in 500 days.
+  @Test func theNumbersStopAtTheirMaximum() {
+    var filter = RSSIFilter()
+    for index in 0..<40 { filter.update(rssi: -60, at: nanoseconds(Double(index) * 0.1)) }
+    filter.received = .max
+    filter.measurements = .max
+    for index in 40..<80 { filter.update(rssi: -60, at: nanoseconds(Double(index) * 0.1)) }
+    #expect(filter.received == .max && filter.measurements == .max)
+    #expect((filter.mean + 60).magnitude < 0.1, "\(filter.mean)")
   }
 
   @Test func sameInputSameState() {

@@ -225,6 +225,13 @@ import Testing
     #expect(long.count == PlaceSurvey.maximumPackets && long.isEnough)
   }
 
+  @Test func theSecondsAreThoseSinceTheFirstPacket() {
+    var survey = PlaceSurvey()
+    #expect(survey.seconds == 0)
+    for second in 0..<4 { survey.receive(-60, at: 100 + Double(second)) }
+    #expect(survey.seconds == 3)
+  }
+
   @Test func impossiblePowersAreRefused() {
     let level = PlaceSurvey.Level(mean: -30, error: 0.3)
     #expect(throws: CalibrationProblem.self) {
