@@ -24,6 +24,12 @@ import Testing
     }
   }
 
+  @Test func numbersHaveTwoDigitsForEachByte() {
+    #expect(UInt8(0x0A).hexadecimal == "0A" && UInt8.max.hexadecimal == "FF")
+    #expect(UInt16(0x4C).hexadecimal == "004C")
+    #expect(UInt64(0x8E89_BED6).hexadecimal == "000000008E89BED6")
+  }
+
   @Test(arguments: [
     "4c000215", "4C000215", "4c 00 02 15", "4c:00:02:15", "4c-00-02-15", "4c,00,02,15",
     "4c_00_02_15", "0x4c000215", "0x4c 0x00 0x02 0x15", "0x4C, 0x00, 0x02, 0x15",
