@@ -1,8 +1,9 @@
 import Advertising
-import Regions
 import Scanning
 import TestSupport
 import Testing
+
+@testable import Regions
 
 /// Many beacons: how they make room, and that they find theirs.
 @Suite struct ScaleTests {
@@ -28,6 +29,17 @@ import Testing
     let evictions = monitor.evictions
     #expect(monitor.receive(sighting(3, minor: 9, major: 2)).isEmpty)
     #expect(monitor.evictions == evictions)
+  }
+
+  /// Each request for a state adds a region and removes it again.
+  @Test func removedRegionsTakeNoMemory() throws {
+    var monitor = RegionMonitor()
+    for number in 0..<100 {
+      try monitor.add(
+        MonitoredRegion(identifier: "\(number)", constraint: BeaconConstraint(uuid: home)))
+      monitor.remove("\(number)")
+    }
+    #expect(monitor.index.records.count == 1)
   }
 
   /// A beacon that is sent every 8 s and of which 30 % are lost, in the region of its UUID and in one of its own, beside
