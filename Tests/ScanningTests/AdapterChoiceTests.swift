@@ -187,6 +187,20 @@ import Testing
     #expect(settled.count { $0.adapter != 6 } <= 5 && settled.count > 900)
   }
 
+  /// The first two sightings of a weaker link that fills in count only for presence.
+  @Test func aWeakerLinkFillsIn() {
+    var choice = AdapterChoice()
+    var verdicts: [AdapterChoice.Verdict] = []
+    for number in 0..<300 {
+      let time = Double(number) / 10
+      if number < 200 { _ = choice.receive(Self.sighting(time, -60, 0)) }
+      let verdict = choice.receive(Self.sighting(time + 0.01, -85, 1))
+      if number >= 200, verdict != .passedOver { verdicts.append(verdict) }
+    }
+    #expect(verdicts.count > 50)
+    #expect(verdicts.prefix(4) == [.presence, .presence, .followed, .followed])
+  }
+
   /// A second adapter is plugged in: what it hears of known beacons pulls no distance away.
   @Test func aSecondOneComesLater() {
     var choice = AdapterChoice()

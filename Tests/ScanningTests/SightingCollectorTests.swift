@@ -1,6 +1,7 @@
 import Advertising
 import HCIPackets
 import Scanning
+import Synchronization
 import TestSupport
 import Testing
 
@@ -50,6 +51,23 @@ import Testing
       address: BluetoothAddress(rawValue: 0xC102_0304_0506), addressType: .random, adapter: 3)
     let sightings = collector.sightings
     #expect(sightings == [expected])
+  }
+
+  /// The tap receives every report, with a beacon or without.
+  @Test func theTapReceivesEveryReport() {
+    final class Taps: Sendable {
+      let all = Mutex<[[Int]]>([])
+    }
+    let taps = Taps()
+    var collector = SightingCollector()
+    collector.time = MonotonicTime(nanoseconds: 5)
+    collector.adapter = 3
+    collector.reportTap = { report, time, _, adapter in
+      let numbers = [report.data.byteCount, Int(time.nanoseconds), Int(adapter)]
+      taps.all.withLock { $0.append(numbers) }
+    }
+    hear(event(frame(4).advertisingData, structure([0x88, 0xEC, 0x00, 0x01])), &collector)
+    #expect(taps.all.withLock { $0 } == [[30, 5, 3], [6, 5, 3]])
   }
 
   /// Every manufacturer-specific structure of a packet is looked at.
