@@ -219,5 +219,16 @@ import Testing
     #expect(abs(test.speed - speed) < max(0.6, speed / 10))
   }
 
+  @Test(arguments: 0..<8)
+  func theSpeedIsTheSameInEveryDirection(direction: Int) {
+    let angle = Double(direction) * .pi / 4
+    var test = JitterTest()
+    for second in 0..<100 {
+      let point = 20 * Double(second) * SIMD2(Double.cos(angle), Double.sin(angle))
+      _ = test.add(plane.place(point), at: at(Double(second)), accuracy: 5)
+    }
+    #expect(abs(test.speed - 20) < 0.04)
+  }
+
   private func length(_ vector: SIMD2<Double>) -> Double { (vector * vector).sum().squareRoot() }
 }
