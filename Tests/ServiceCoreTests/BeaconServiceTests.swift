@@ -327,6 +327,30 @@ import Testing
     }
   }
 
+  /// A recording stands still while there is no demand, also within what was read at once.
+  @Test func whatWasReadWaitsForTheNextDemand() async throws {
+    let scanner = ScriptedScanner(isRecorded: true)
+    scanner.add(Site.frame(7), rssi: -60, every: 0.1, from: 0.05, to: 10)
+    scanner.finish(at: 11)
+    let site = try Site(scanner)
+    let client = site.beacons.addClient()
+    let request = RangingRequest(nil)
+    try client.startRanging(request)
+    scanner.clock.advance(by: 11)
+    var reports = 0
+    for try await event in client.events {
+      guard case .ranging(let report) = event, !report.beacons.isEmpty else { continue }
+      reports += 1
+      guard reports == 2 else { continue }
+      client.stopRanging(request)
+      Task {
+        #expect(await eventually { scanner.demands.last == ScanDemand.none })
+        try client.startRanging(request)
+      }
+    }
+    #expect(reports >= 8)
+  }
+
   @Test(arguments: [true, false])
   func aSourceThatFailsThrowsFromTheSequence(isRecorded: Bool) async throws {
     struct Broken: Error {}
