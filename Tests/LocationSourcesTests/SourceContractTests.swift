@@ -82,4 +82,13 @@ import Testing
       try check(CombinedSource(fixes: FixedSource(place), compass: compass))
         == [.receiving, .receiving])
   }
+
+  @Test func aFixedPositionIsDeliveredOnce() throws {
+    let source = FixedSource(try #require(Coordinate(latitude: 48, longitude: 11)))
+    var inputs: [PositionInput] = []
+    _ = try source.receive(for: fixes, until: .now, into: &inputs)
+    #expect(inputs.count == 1)
+    _ = try source.receive(for: fixes, until: .now, into: &inputs)
+    #expect(inputs.isEmpty)
+  }
 }
