@@ -1,5 +1,6 @@
 import HCIPackets
 import Scanning
+import Testing
 
 @testable import LiveScanning
 
@@ -24,6 +25,8 @@ struct ModelController {
   /// What the control told.
   private(set) var reported: [ReportedState.Change] = []
   private(set) var commands: [HCICommand] = []
+  /// Whether the control sent a command after every answer, which would never end.
+  private var isEndless = false
 
   init(isExtended: Bool = false) {
     self.isExtended = isExtended
@@ -41,7 +44,15 @@ struct ModelController {
 
   /// Answers every command that was sent.
   mutating func run() {
-    while !control.queue.outgoing.isEmpty { step() }
+    var left = 1000
+    while !control.queue.outgoing.isEmpty, !isEndless {
+      step()
+      left -= 1
+      if left == 0 {
+        isEndless = true
+        Issue.record("the control sends a command after every answer")
+      }
+    }
     reported += control.state.removeChanges()
   }
 

@@ -71,7 +71,9 @@ import Testing
     var model = ModelController()
     model.control.request(.full, at: model.now)
     model.control.opened(at: model.now)
-    while model.control.queue.pending?.command.opcode != .setScanEnable { model.step() }
+    for _ in 0..<100 where model.control.queue.pending?.command.opcode != .setScanEnable {
+      model.step()
+    }
     model.control.rest()
     model.run()
     #expect(!model.isScanning)
