@@ -1,45 +1,54 @@
 import Glibc
+import Synchronization
 
-/// How often, and for how many seconds, a condition is looked at before it is given up. Time alone does not count, because
-/// where other tests hold all threads it passes for this one without a look; nor do looks, of which one may take long.
-private let (leastLooks, leastTime) = (1000, 300.0)
-
-/// Waits until a condition holds, for five minutes at least: a test waits for what must come, and only what
-/// never comes fails it, however busy the machine is.
+/// Waits until a condition holds, for a minute at least: a test waits for what must come, and only what
+/// never comes fails it, however busy the machine is. After a wait that was given up the run has failed, and further
+/// waits end after the looks alone.
 ///
 /// - Returns: Whether it holds.
 @discardableResult
 package func eventually(_ condition: () throws -> Bool) rethrows -> Bool {
   var patience = Patience()
-  while !(try condition()) {
-    guard patience.isLeft else { return false }
+  repeat {
+    if try patience.look(condition) { return true }
     usleep(5000)
-  }
-  return true
+  } while patience.isLeft
+  return false
 }
 
-/// Waits until a condition holds, for five minutes at least, and lets other tasks run meanwhile.
+/// Waits until a condition holds, as long as the other function, and lets other tasks run meanwhile.
 ///
 /// - Returns: Whether it holds.
 @discardableResult
 package func eventually(_ condition: () throws -> Bool) async rethrows -> Bool {
   var patience = Patience()
-  while !(try condition()) {
-    guard patience.isLeft else { return false }
+  repeat {
+    if try patience.look(condition) { return true }
     try? await Task.sleep(for: .milliseconds(5))
-  }
-  return true
+  } while patience.isLeft
+  return false
 }
 
 private struct Patience {
+  /// The number of looks at a condition before it is given up. Time alone does not count, because where other tests hold
+  /// all threads it passes for this one without a look. A look that waits counts for several, but not for all.
+  private static let (leastLooks, mostForOne) = (1000, 100)
+  private static let leastTime = Duration.seconds(60)
+  private static let wasGivenUp = Atomic(false)
+
   private let began = ContinuousClock.now
   private var looks = 0
 
-  /// Counts a look; returns whether there may be another one.
+  mutating func look(_ condition: () throws -> Bool) rethrows -> Bool {
+    let start = ContinuousClock.now
+    defer { looks += min(1 + Int((.now - start) / .milliseconds(5)), Self.mostForOne) }
+    return try condition()
+  }
+
   var isLeft: Bool {
-    mutating get {
-      looks += 1
-      return looks < leastLooks || .now - began < .seconds(leastTime)
-    }
+    if looks < Self.leastLooks { return true }
+    if !Self.wasGivenUp.load(ordering: .relaxed), .now - began < Self.leastTime { return true }
+    Self.wasGivenUp.store(true, ordering: .relaxed)
+    return false
   }
 }
