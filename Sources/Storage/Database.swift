@@ -90,7 +90,7 @@ import SystemPackage
       case SQLITE_BUSY, SQLITE_LOCKED: .inUse(process: nil, name: nil)
       case SQLITE_FULL: .failed(call: "write", .noSpace)
       case SQLITE_READONLY: .failed(call: "open", .permissionDenied)
-      case SQLITE_IOERR where system.rawValue != 0: .failed(call: "input or output", system)
+      case SQLITE_IOERR where system.rawValue != 0: .failed(call: "read or write", system)
       case SQLITE_CANTOPEN where system.rawValue != 0: .failed(call: "open", system)
       default: .sqlite(code: code, message)
       }

@@ -42,7 +42,7 @@ struct StateFile: ~Copyable {
           fromAbsoluteOffset: 0, into: UnsafeMutableRawBufferPointer(room))
       }
     } catch {
-      throw .failed("pread", path, error)
+      throw .failed("read", path, error)
     }
   }
 
@@ -52,9 +52,9 @@ struct StateFile: ~Copyable {
     do {
       count = try unsafe descriptor.write(toAbsoluteOffset: Int64(offset), bytes)
     } catch {
-      throw .failed("pwrite", path, error)
+      throw .failed("write", path, error)
     }
-    guard count == bytes.count else { throw .failed("pwrite", path, Errno.noSpace) }
+    guard count == bytes.count else { throw .failed("write", path, Errno.noSpace) }
   }
 
   func write(_ bytes: [UInt8], at offset: Int) throws(StorageError) {
@@ -65,7 +65,7 @@ struct StateFile: ~Copyable {
 
   /// Truncates the file, or extends it with zeros.
   func resize(_ count: Int) throws(StorageError) {
-    guard ftruncate(descriptor.rawValue, count) == 0 else { throw .failed("ftruncate", path) }
+    guard ftruncate(descriptor.rawValue, count) == 0 else { throw .failed("write", path) }
   }
 
   func write(_ number: Int64, at offset: Int) throws(StorageError) {
@@ -99,7 +99,7 @@ struct StateFile: ~Copyable {
   private func lock() throws(StorageError) -> Bool {
     while flock(descriptor.rawValue, LOCK_EX | LOCK_NB) != 0 {
       if errno == EWOULDBLOCK { return false }
-      guard errno == EINTR else { throw .failed("flock", path) }
+      guard errno == EINTR else { throw .failed("lock", path) }
     }
     return true
   }

@@ -107,7 +107,7 @@ package enum StatePath {
     if let path = realPath(given) { return path }
     // The dot requires a directory.
     guard let directory = realPath(given.removingLastComponent().appending(".")) else {
-      throw .failed("realpath", given)
+      throw .failed("open", given)
     }
     return directory.appending(name)
   }
@@ -130,7 +130,7 @@ package enum StatePath {
         try sync(made.removingLastComponent())
       } else if error != EEXIST, !exists(made) {
         // Some file systems report another error for a directory that exists.
-        throw .failed("mkdir", made, Errno(rawValue: error))
+        throw .failed("create", made, Errno(rawValue: error))
       }
     }
   }
@@ -146,7 +146,7 @@ package enum StatePath {
         }
       }
     } catch {
-      throw .failed("fsync", directory, error)
+      throw .failed("write", directory, error)
     }
   }
 

@@ -5,6 +5,7 @@ package import SystemPackage
 /// The reason why a store cannot be opened or written, as one sentence for the app's user.
 package struct StorageError: Error, Hashable, Sendable {
   package enum Problem: Hashable, Sendable {
+    /// What was tried, as a verb, and the system's error.
     case failed(call: String, Errno)
     case sqlite(code: Int32, String)
     /// Another store uses the file: its process's identifier and name, if they are known.
@@ -62,7 +63,7 @@ extension StorageError: CustomStringConvertible {
   package var description: String {
     switch problem {
     case .failed(let call, let error):
-      "\(file): \(call) failed with errno \(error.rawValue) (\(error)); \(Self.advice(error))"
+      "\(file): cannot \(call) it (\(error)); \(Self.advice(error))"
     case .sqlite(let code, let message):
       "\(file): SQLite failed with code \(code) (\(message)); check the file system and the file's "
         + "permissions"
@@ -115,6 +116,7 @@ extension StorageError: CustomStringConvertible {
     case .permissionDenied, .notPermitted, .readOnlyFileSystem:
       "make the directory writable for this user, or name another file"
     case .noSuchFileOrDirectory, .notDirectory: "check that the directory exists"
+    case .fileNameTooLong: "name another file"
     default: "check the file system and the file's permissions"
     }
   }

@@ -26,9 +26,7 @@ package struct RecordingError: Error, Hashable, Sendable, CustomStringConvertibl
       "\(file): cannot create it (\(error)); check the directory and its permissions"
     case .failed("unlink", let error):
       "\(file): cannot remove the oldest recording (\(error)); remove it, or the disk may fill"
-    case .failed(let call, let error):
-      "\(file): cannot record: \(call) failed with errno \(error.rawValue) (\(error)); "
-        + Self.advice(error)
+    case .failed(_, let error): "\(file): cannot record (\(error)); \(Self.advice(error))"
     case .exists: "\(file): there is such a file already; name another, or replace it with --force"
     case .removed: "\(file): it was removed while it was recorded; recording goes on in a new file"
     case .noReader: "\(file): its reader went away; recording is over"
