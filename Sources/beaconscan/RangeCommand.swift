@@ -17,9 +17,10 @@ struct RangeCommand: AsyncParsableCommand {
       signals.
 
       On a terminal, a live run and a paced replay (--speed 1x) redraw their table in place; the \
-      keys d, n and l sort it, and q ends it. Otherwise the table comes at the end: the sightings \
-      of each beacon, and its zones in order. While reception is lost no reports come; standard \
-      error has the reason, and reports resume by themselves.
+      keys d, n and l sort it, and q ends it. Elsewhere, as in a pipe, they write a line for each \
+      beacon of a report. The table at the end has the sightings of each beacon, and its zones in \
+      order; a replay that is not paced writes only that. While reception is lost no reports come; \
+      standard error has the reason, and reports resume by themselves.
 
       --exec runs a command by /bin/sh for each change of --on-change, as monitor does for its \
       events: with a line of JSON on its standard input, and with BEACONSCAN_TYPE (appear, zone, \
@@ -131,6 +132,8 @@ struct RangeCommand: AsyncParsableCommand {
       case .table where isScreen:
         LiveRangeWriter(
           output: out, regions: regions, beacon: beacon, showsSides: sides != nil)
+      case .table where session.isPaced:
+        LineRangeWriter(output: out, regions: regions, showsSides: sides != nil)
       case .table: VisitRangeWriter(output: out, regions: regions, showsSides: sides != nil)
       }
     let requests: [BeaconConstraint?] = regions.isEmpty ? [nil] : regions.map(\.constraint)

@@ -71,6 +71,24 @@ import Testing
     #expect(run.status == 65 && run.error.contains("token"), "\(run.error)")
   }
 
+  /// Where no screen can be redrawn, a line for each beacon of a report comes with the report.
+  @Test func reportsComeLineByLine() throws {
+    let recording = Command.capture("visitor.btsnoop")
+    let run = try Running("range", "--speed", "1x", "--utc", "--replay", recording)
+    try run.wait { run.output.contains("1      1  near") }
+    #expect(run.output.hasPrefix("TIME  ") && !run.output.contains("SIGHTINGS"), "\(run.output)")
+    run.interrupt()
+    let parts = try run.finish().output.split(separator: "\n\n")
+    #expect(parts.count == 2 && parts.last?.contains("SIGHTINGS") == true)
+    let dumb = try Command.shell(
+      "TERM=dumb script -qec 'beaconscan range --speed 100x --duration 9 --replay \(recording)' x",
+      in: try Scratch().folder)
+    #expect(dumb.output.contains("  near  ") && dumb.output.contains("SIGHTINGS"), "\(dumb)")
+    // A replay that is not paced has only the table at the end.
+    let plain = try Command.run("range", "--replay", recording)
+    #expect(plain.lines.count == 5 && !plain.output.contains("TIME"))
+  }
+
   /// A pipe between two of our own.
   @Test func simulateIntoScan() throws {
     let run = try Command.shell(

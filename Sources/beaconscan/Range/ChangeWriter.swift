@@ -10,10 +10,7 @@ final class ChangeWriter: ResultWriter {
   init(output: StandardOutput, format: OutputFormat, regions: [NamedRegion]) {
     self.output = output
     self.format = format
-    // A table shows regions if some have names, otherwise UUIDs.
-    let isNamed = regions.contains { $0.givenName != nil }
-    row = ZoneChange.row(regionWidth: regions.map(\.name).nameWidth)
-      .omitting(keys: format == .table ? [isNamed ? "uuid" : "region"] : [])
+    row = ZoneChange.row(of: regions, format)
   }
 
   func write(_ change: ZoneChange) throws {

@@ -1,3 +1,4 @@
+import Frontends
 import Ranging
 import Records
 import Scanning
@@ -22,6 +23,14 @@ extension ZoneChange {
 
   static func record(of kind: Kind) -> RecordType<ZoneChange> {
     RecordType(kind.rawValue, [time, region()], facts)
+  }
+
+  /// Returns the record type of any change, for CSV and tables. A table shows regions if some have
+  /// names, otherwise UUIDs.
+  static func row(of regions: [NamedRegion], _ format: OutputFormat) -> RecordType<ZoneChange> {
+    let isNamed = regions.contains { $0.givenName != nil }
+    return row(regionWidth: regions.map(\.name).nameWidth)
+      .omitting(keys: format == .table ? [isNamed ? "uuid" : "region"] : [])
   }
 
   static func row(regionWidth: Int = 0) -> RecordType<ZoneChange> {
