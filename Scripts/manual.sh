@@ -54,6 +54,13 @@ done
 "$beaconscan" --generate-completion-script bash | sed '1{/^#!/d}' >"$directory/completions/beaconscan.bash"
 "$beaconscan" --generate-completion-script zsh >"$directory/completions/_beaconscan"
 "$beaconscan" --generate-completion-script fish >"$directory/completions/beaconscan.fish"
+# The parser does not complete what `help` takes: a subcommand.
+names=$(sed -n "s/.*compgen -W '\(scan .*\) help'.*/\1/p" "$directory/completions/beaconscan.bash")
+sed -i "/^_beaconscan_help()/,/^}/s/^}/    COMPREPLY+=(\$(compgen -W '$names' -- \"\$cur\"))\n}/" \
+  "$directory/completions/beaconscan.bash"
+sed -i "s/'\*:subcommands:'/'*:subcommands:($names)'/" "$directory/completions/_beaconscan"
+echo "complete -c 'beaconscan' -n '__beaconscan_should_offer_completions_for_positional \"beaconscan help\" -eq 1'" \
+  "-fa '$names'" >>"$directory/completions/beaconscan.fish"
 
 if [ "$check" = yes ]; then
   mandoc -T lint -W error "$directory"/man/*.1
@@ -67,6 +74,14 @@ if [ "$check" = yes ]; then
     [ -s "$directory/man/$name.1" ] || { echo "manual: there is no page $name(1)" >&2; exit 1; }
   done
   bash -n "$directory/completions/beaconscan.bash"
+  # `beaconscan ra` and `beaconscan help ra`, with a tabulator.
+  for words in 'beaconscan' 'beaconscan help'; do
+    # shellcheck disable=SC2016
+    found=$(bash -c '. "$1"; read -ra COMP_WORDS <<<"$2 ra"; COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+      _beaconscan beaconscan ra "${COMP_WORDS[COMP_CWORD - 1]}"; echo "${COMPREPLY[@]}"' - \
+      "$directory/completions/beaconscan.bash" "$words")
+    [ "$found" = range ] || { echo "manual: bash completes '$words ra' with '$found'" >&2; exit 1; }
+  done
   zsh -n "$directory/completions/_beaconscan"
   # fish may be missing.
   ! command -v fish >/dev/null 2>&1 || fish --no-execute "$directory/completions/beaconscan.fish"
