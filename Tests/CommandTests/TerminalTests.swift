@@ -58,6 +58,7 @@ import Testing
       "beaconscan range --follow --speed 5x --utc --replay '\(recording)'", columns: 80, rows: 30)
     let time = try #require(report["time"] as? String)
     let title = "2026-02-02 " + time.dropFirst(11).prefix(12) + "Z  200 beacons"
+    let short = "\(time.dropFirst(11).prefix(8))  200 beacons  keys: d n l q"
     try terminal.wait { $0.first?.hasPrefix(title) == true }
     let titles: [Int: [String]] = [
       40: ["MAJOR", "MINOR", "PROXIMITY", "DISTANCE", "…"],
@@ -71,7 +72,8 @@ import Testing
         try terminal.resize(columns: width, rows: rows)
         let lines = try terminal.wait(isStill: true) { lines in
           lines.count == rows - 1 && lines.last == "… \(hidden) more"
-            && lines[0].hasPrefix(title) && lines.allSatisfy { $0.count <= width }
+            && lines[0].hasPrefix(width == 40 ? short : title)
+            && lines.allSatisfy { $0.count <= width }
             && lines[1].split(separator: " ").map(String.init) == titles[width]
         }
         let shown = self.rows(lines, below: 1)
@@ -234,12 +236,23 @@ import Testing
       // What is seen before the table is drawn anew is the terminal's own rearrangement.
       try terminal.wait { lines in
         lines.count > 3 && lines.count <= rows - 1 && lines.allSatisfy { $0.count <= width }
-          && lines[0].contains(width == 40 ? "inside 1…" : "inside 1 of 30 regions")
+          && lines[0].contains("  inside 1 of 30 regions")
+          && lines[0].contains("keys: d n l q") == (width > 40)
           && lines[1].hasPrefix("REGION") && lines[2].hasPrefix("room1 ")
           && lines.contains { $0.hasPrefix(last) }
           && lines.last?.contains("STATE  room30") == true
       }
     }
+  }
+
+  /// Of a circle, the distance to its center, and nothing of beacons.
+  @Test func aCircle() throws {
+    let terminal = try Terminal(
+      "beaconscan monitor --speed 200x --region fair=52.5163,13.3777,200 --replay captures/visitor.gpx",
+      columns: 120, rows: 20)
+    try terminal.finish()
+    let row = try #require(try terminal.screen().first { $0.hasPrefix("fair") })
+    #expect(row.hasSuffix(" m") && row.contains("  center  ") && !row.contains("–"), "\(row)")
   }
 
   /// However it ends, keys are shown again and come as lines.

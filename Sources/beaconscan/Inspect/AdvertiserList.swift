@@ -68,9 +68,9 @@ final class LiveAdvertiserWriter: ResultWriter {
     let (advertisers, count) = (list.census.advertisers, list.census.count)
     let (zone, trouble, time, hints, top) = (zone, trouble, time, screen.hints, top)
     try screen.draw { size, order in
-      let title = (time.map { zone.text($0) + "  " } ?? "") + counted(count, "advertiser")
-      let lines =
-        [title.appending(hints, width: size.columns)] + (trouble?.wrapped(to: size.columns) ?? [])
+      let title = String.title(
+        counted(count, "advertiser"), at: time, zone, hints, width: size.columns)
+      let lines = [title] + (trouble?.wrapped(to: size.columns) ?? [])
       let rows = Array((order?.sorted(advertisers) ?? advertisers).prefix(top))
       return lines
         + Table(AdvertiserStatistics.record.columns, zone, width: size.columns)

@@ -32,22 +32,29 @@ final class LiveMonitorWriter: ResultWriter {
     var name: String
     var state: RegionState?
     var since: WallClockTime?
-    /// `nil` for a circle.
     var beacons: Int?
     var nearest: RangedBeacon?
+    /// Meters to the nearest beacon, or to the center of a circle.
+    var distance: Double?
     /// Seconds until the exit.
     var exit: Double?
+    /// A circle has a distance alone.
+    var isCircle = false
+
+    func ofBeacons(_ text: String?) -> String? { isCircle ? "" : text }
   }
 
   private static let columns: [Column<Row>] = [
     Column("REGION", priority: .key, fit: .cut(to: 8)) { $0.name },
     Column("STATE", priority: .key) { $0.state?.name },
     Column("SINCE", priority: .detail, digits: 0, time: \.since),
-    Column("BEACONS", .right, priority: .detail) { row in row.beacons.map { "\($0)" } },
-    Column("NEAREST") { row in row.nearest?.beacon.shortName },
-    Column("DISTANCE", .right, priority: .main) { fixed($0.nearest?.estimate?.distance, 1, "m") },
-    Column("RSSI", .right) { row in row.nearest?.rssi.map { "\($0) dBm" } },
-    Column("EXIT IN", .right) { fixed($0.exit, 1, "s") },
+    Column("BEACONS", .right, priority: .detail) { row in
+      row.ofBeacons(row.beacons.map { "\($0)" })
+    },
+    Column("NEAREST") { row in row.isCircle ? "center" : row.nearest?.beacon.shortName },
+    Column("DISTANCE", .right, priority: .main) { fixed($0.distance, 1, "m") },
+    Column("RSSI", .right) { row in row.ofBeacons(row.nearest?.rssi.map { "\($0) dBm" }) },
+    Column("EXIT IN", .right) { row in row.ofBeacons(fixed(row.exit, 1, "s")) },
   ]
 
   init(
@@ -99,22 +106,24 @@ final class LiveMonitorWriter: ResultWriter {
     let now = time.monotonicTime(session.beacons.wallClockOffset)
     return regions.map { region in
       let snapshot = session.client.snapshot(ofRegion: region.name)
+      let nearest = report?.beacons.first {
+        region.constraint.matches($0.beacon) && $0.proximity != .unknown
+      }
       return Row(
         name: region.name, state: snapshot?.status.state, since: snapshot?.since,
-        beacons: snapshot?.status.beacons,
-        nearest: report?.beacons.first {
-          region.constraint.matches($0.beacon) && $0.proximity != .unknown
-        }, exit: snapshot?.status.exit.map { max(0, $0.seconds(since: now)) })
+        beacons: snapshot?.status.beacons, nearest: nearest, distance: nearest?.estimate?.distance,
+        exit: snapshot?.status.exit.map { max(0, $0.seconds(since: now)) })
     }
   }
 
   private func circleRows() -> [Row] {
     guard let location else { return [] }
+    let place = location.service.latestFix?.place
     return circles.map { circle in
       let snapshot = location.client.snapshot(ofCircle: circle.identifier)
       return Row(
         name: circle.identifier, state: snapshot.map { RegionState($0.state) },
-        since: snapshot?.since)
+        since: snapshot?.since, distance: place.map(circle.center.distance), isCircle: true)
     }
   }
 
@@ -122,7 +131,7 @@ final class LiveMonitorWriter: ResultWriter {
     self.time = time
     let rows = beaconRows(at: time) + circleRows()
     let inside = rows.count { $0.state == .inside }
-    let title = "\(zone.text(time))  inside \(inside) of \(counted(rows.count, "region"))"
+    let text = "inside \(inside) of \(counted(rows.count, "region"))"
     let rules = explained.map { standard in
       Dictionary(
         regions.map { region in
@@ -132,8 +141,8 @@ final class LiveMonitorWriter: ResultWriter {
     let (columns, events, trouble) = (line.columns, events, trouble)
     let (zone, hints, hasColor) = (zone, isOver ? [] : screen.hints, hasColor)
     try screen.draw { size, order in
-      let top =
-        [title.appending(hints, width: size.columns)] + (trouble?.wrapped(to: size.columns) ?? [])
+      let title = String.title(text, at: time, zone, hints, width: size.columns)
+      let top = [title] + (trouble?.wrapped(to: size.columns) ?? [])
       // Recent events always keep their place at the end.
       let shown = events.suffix(max(0, (size.rows - top.count) / 2 - 1))
       let table = Table(columns, zone, width: size.columns, hasColor: hasColor)
@@ -155,9 +164,7 @@ extension RowOrder {
   fileprivate func sorted(_ rows: [LiveMonitorWriter.Row]) -> [LiveMonitorWriter.Row] {
     switch self {
     case .distance, .rssi:
-      rows.sorted {
-        $0.nearest?.estimate?.distance ?? .infinity < $1.nearest?.estimate?.distance ?? .infinity
-      }
+      rows.sorted { $0.distance ?? .infinity < $1.distance ?? .infinity }
     case .name: rows.sorted { $0.name < $1.name }
     case .count: rows.sorted { $0.beacons ?? 0 > $1.beacons ?? 0 }
     case .last: rows.sorted { $0.since?.nanoseconds ?? .min > $1.since?.nanoseconds ?? .min }

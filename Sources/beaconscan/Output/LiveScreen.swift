@@ -101,6 +101,19 @@ final class LiveScreen: Sendable {
   }
 }
 
+extension String {
+  /// Returns a screen's title with its time and the longest description of the keys that fits, for
+  /// which the date is left out where it must be.
+  static func title(
+    _ text: String, at time: WallClockTime?, _ zone: ClockZone, _ hints: [String], width: Int
+  ) -> String {
+    let whole = (time.map { zone.text($0) + "  " } ?? "") + text
+    let short = (time.map { zone.clock($0) + "  " } ?? "") + text
+    let titles = hints.map { "\(whole)  \($0)" } + hints.map { "\(short)  \($0)" } + [whole, short]
+    return titles.first { $0.columns <= width } ?? short
+  }
+}
+
 enum RowOrder: String, CaseIterable, Sendable {
   case distance, name, last, rssi, count
 

@@ -60,9 +60,10 @@ final class LiveRangeWriter: ResultWriter {
     try screen.draw { size, order in
       var lines = trouble?.wrapped(to: size.columns) ?? []
       guard let report else { return lines }
-      let title =
-        "\(zone.text(report.wallClockTime))  \(counted(report.beacons.count, "beacon"))"
-      lines.append(title.appending(hints, width: size.columns))
+      lines.append(
+        .title(
+          counted(report.beacons.count, "beacon"), at: report.wallClockTime, zone, hints,
+          width: size.columns))
       let beacons = (order ?? .distance).sorted(report.beacons)
       let table = Table(Array(columns), zone, width: size.columns)
       guard !regions.isEmpty else {
@@ -94,12 +95,5 @@ extension RowOrder {
     case .rssi: beacons.sorted { $0.smoothed ?? -200 > $1.smoothed ?? -200 }
     case .count: beacons.sorted { $0.sightings > $1.sightings }
     }
-  }
-}
-
-extension String {
-  /// Returns the text followed by the first of others that fits.
-  func appending(_ texts: [String], width: Int) -> String {
-    texts.first { columns + 2 + $0.columns <= width }.map { self + "  " + $0 } ?? self
   }
 }
