@@ -258,9 +258,7 @@ struct MonitorCommand: AsyncParsableCommand {
       for name in try client.replaceRegions(with: registered, &events) {
         reportRemoved(name)
       }
-      for region in registered where ranges {
-        try client.startRanging(RangingRequest(region.constraint))
-      }
+      if ranges { try client.startRanging(registered.map { RangingRequest($0.constraint) }) }
     } catch {
       throw CommandError(
         session.scanner.availability == .available ? .usage : .unavailable, "\(error)")

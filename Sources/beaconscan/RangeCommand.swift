@@ -137,9 +137,7 @@ struct RangeCommand: AsyncParsableCommand {
       case .table: VisitRangeWriter(output: out, regions: regions, showsSides: sides != nil)
       }
     let requests: [BeaconConstraint?] = regions.isEmpty ? [nil] : regions.map(\.constraint)
-    for constraint in requests {
-      try session.client.startRanging(RangingRequest(constraint))
-    }
+    try session.client.startRanging(requests.map { RangingRequest($0) })
     let commands = exec.map { EventCommands($0, isWaitedFor: !session.isPaced) }
     defer { commands?.finish() }
     var zones = ZoneChanges(regions: regions)

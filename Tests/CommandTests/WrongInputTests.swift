@@ -283,6 +283,15 @@ import Testing
     let track = Command.root.appending(path: "Tests/TrackTests/Vectors/drive.nmea").path
     let run = try Command.run(["monitor", "--replay", track] + options(16384))
     #expect(run.status == 0, "\(run.error.prefix(300))")
+    // Each beacon region becomes known to be outside at the same moment.
+    let regions = (0..<16000).flatMap {
+      ["--region", "r\($0)=\(Self.visitor):\(1000 + $0 / 250):\($0 % 250)"]
+    }
+    for (subcommand, duration) in [("monitor", "100s"), ("range", "2s")] {
+      let run = try Command.run(
+        [subcommand, "--json", "-q", "--replay", Self.file, "--duration", duration] + regions)
+      #expect(run.status == 0 && run.output.utf8.count > 16000, "\(run.error.prefix(300))")
+    }
     let tooMany = try Command.run(["monitor", "--replay", track] + options(16385))
     #expect(tooMany.status == 64)
     #expect(tooMany.error.hasPrefix("beaconscan: --region names 16385 circles; name at most 16384"))

@@ -33,6 +33,13 @@ public struct BeaconClient: Sendable {
     try start { $0.ranged.insert(request) }
   }
 
+  /// Starts to report the beacons of several requests.
+  package func startRanging(
+    _ requests: some Sequence<RangingRequest>
+  ) throws(BeaconServiceError) {
+    try start { $0.ranged.formUnion(requests) }
+  }
+
   /// Stops reporting the beacons of a request.
   public func stopRanging(_ request: RangingRequest) { changeNeeds { $0.ranged.remove(request) } }
 

@@ -313,20 +313,31 @@ struct BeaconMachine: Service {
     }
   }
 
+  /// A crossing of a region, or of one of its beacons, into a state.
+  private struct Crossing: Hashable {
+    let region: String
+    let beacon: BeaconIdentity?
+    let state: RegionState
+
+    init(_ transition: RegionTransition) {
+      (region, beacon) = (transition.region, transition.beacon)
+      state = transition.change.state
+    }
+  }
+
   private mutating func deliverNews(into output: inout Output) {
     let news = engine.removeNews()
+    var crossings: Set<Crossing> = []
+    for case .region(let transition) in news where transition.change.isCrossing {
+      crossings.insert(Crossing(transition))
+    }
     for item in news {
       switch item {
       case .ranged(let time, let beacons): deliver(beacons, at: time, into: &output)
       case .region(let transition):
         // A determination adds nothing to a crossing into the same state.
         let isRepeated =
-          !transition.change.isCrossing
-          && news.contains { item in
-            guard case .region(let other) = item else { return false }
-            return other.region == transition.region && other.beacon == transition.beacon
-              && other.change.isCrossing && other.change.state == transition.change.state
-          }
+          !transition.change.isCrossing && crossings.contains(Crossing(transition))
         if !isRepeated { deliver(transition, into: &output) }
       case .identity(let finding):
         var groups: Set<ClientGroup> = []
