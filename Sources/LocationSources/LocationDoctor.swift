@@ -100,11 +100,10 @@ package struct LocationDoctor: Sendable {
     _ subject: Finding.Subject, _ name: String, unit: String, _ error: BusError
   ) -> Finding {
     switch error {
-    case .unavailable(let address, let reason):
+    case .unavailable:
+      // Scanning uses the bus too, and its doctor has the reason and the command.
       Finding(
-        subject, .info,
-        "the system's bus, on which \(name) is, does not answer at \(address) (\(reason))",
-        command: "sudo systemctl start dbus")
+        subject, .info, "\(name) cannot be asked, because the system's message bus does not answer")
     case .timedOut, .congested:
       Finding(
         subject, .warning, "\(name) does not answer", command: "sudo systemctl restart \(unit)")

@@ -108,6 +108,11 @@ struct AdvertiseCommand: ParsableCommand {
       }
     } catch {
       status?.clear()
+      if case .condition(.noBluetooth, _) = error,
+        let diagnosis = CommandError(preventing: Doctor.findings().filter { $0.subject == .kernel })
+      {
+        throw diagnosis
+      }
       throw CommandError(error.isPermission ? .noPermission : .unavailable, "\(error)")
     }
     status?.clear()

@@ -61,6 +61,22 @@ import Testing
     expect(try Command.run("scan", "--backend", "bluez", "--coded"), 64, "--coded needs raw HCI")
   }
 
+  /// Where the kernel has no Bluetooth, every subcommand that needs it has the doctor's diagnosis.
+  @Test func oneDiagnosis() throws {
+    let scratch = try Scratch()
+    let doctor = try Command.run("doctor")
+    guard doctor.error.contains("has no Bluetooth") else { return }
+    let new = scratch.path("new").path
+    for line in [
+      "scan", "scan --all", "range --adapter hci0", "range --backend hci", "inspect --duration 1s",
+      "calibrate", "record '\(new)'", "advertise --uuid \(MonitorRun.visitor)",
+    ] {
+      let run = try Command.shell("beaconscan \(line)")
+      #expect(run.status == 69 && run.error == doctor.error, "\(line): \(run.error)")
+    }
+    #expect(!FileManager.default.fileExists(atPath: new))
+  }
+
   @Test func unwritableOutput() throws {
     let scratch = try Scratch()
     let scenario = Command.capture("visitor.json")

@@ -296,8 +296,8 @@ import Testing
     #expect(findings.map { $0["id"] as? String } == subjects)
     #expect(findings.map { $0["level"] as? String } == Array(repeating: "info", count: 5))
     #expect(findings.last?["command"] is NSNull)
-    let bus = "sudo systemctl start dbus"
-    #expect(findings.dropFirst().prefix(2).allSatisfy { $0["command"] as? String == bus })
+    // The bus has a line of its own, with its command.
+    #expect(findings.dropFirst().prefix(2).allSatisfy { $0["command"] is NSNull })
     let choice = findings.last?["message"] as? String ?? ""
     #expect(choice.hasPrefix("locations: the configured position is used, because"), "\(choice)")
   }

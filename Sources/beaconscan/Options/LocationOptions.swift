@@ -43,6 +43,7 @@ struct LocationOptions: ParsableArguments {
   /// Examines the location daemons and the choice of a source, whose faults do not stop scanning.
   func findings() -> [Finding] {
     let doctor = LocationDoctor()
+    let fixes = settings.makeFixSource()
     return [
       doctor.examineGPSD(at: gpsd ?? .local), doctor.examineGeoClue(), doctor.examineCompass(),
       Finding(
@@ -50,7 +51,11 @@ struct LocationOptions: ParsableArguments {
         position.map { "the configured position is \($0)" }
           ?? "no position is configured; a machine that stays where it is can have one: --position "
           + "LATITUDE,LONGITUDE, also in the configuration file"),
-      Finding(.location, .info, "locations: " + choice(of: settings.makeFixSource())),
+      Finding(
+        .location, .info,
+        "locations: "
+          + (fixes.availability == .available
+            ? choice(of: fixes) : "no source can be used; the lines above have the reasons")),
     ]
   }
 

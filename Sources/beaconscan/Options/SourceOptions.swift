@@ -85,12 +85,11 @@ struct AdapterOptions: ParsableArguments {
       offset.adapter.map { ($0, offset.decibels) }
     }
     let scanner = LiveScanner(configuration)
-    // Without other choices, this reports the same diagnosis as `doctor`.
-    if !waits, backend == .auto, adapter.isEmpty, packetTap == nil, reportTap == nil,
-      scanner.availability != .available,
-      let error = CommandError(preventing: Doctor.findings())
-    {
-      throw error
+    if !waits, backend != .bluez, scanner.availability != .available {
+      // This reports the same diagnosis as `doctor`, whose choices these are not, but for the kernel.
+      let isChosen = backend != .auto || !adapter.isEmpty || packetTap != nil || reportTap != nil
+      let findings = Doctor.findings().filter { !isChosen || $0.subject == .kernel }
+      if let error = CommandError(preventing: findings) { throw error }
     }
     return duration.map { LimitedScanner(scanner, duration: $0.nanoseconds) } ?? scanner
   }
