@@ -68,19 +68,18 @@ extension BrokerConfiguration {
 
   package func check() throws(BrokerError) {
     guard !host.isEmpty, host.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
-      throw BrokerError(
-        "the MQTT broker's host '\(host)' is not a name; give one such as mqtt.local")
+      throw BrokerError("--mqtt: '\(host)' is not a host's name; give one such as mqtt.local")
     }
     guard port != 0 else {
       throw BrokerError("the MQTT broker's port is 0; give one from 1 to 65535, such as 1883")
     }
     guard TopicName.isIdentifier(node) else {
       throw BrokerError(
-        "the MQTT node '\(node)' is not an identifier; give ASCII letters, digits, _ and - alone, "
+        "--mqtt-node: '\(node)' cannot be used: write ASCII letters, digits, _ and - alone, "
           + "\(TopicName.maximumIdentifierBytes) at most")
     }
-    try Self.check(prefix, "topic prefix")
-    if let discoveryPrefix { try Self.check(discoveryPrefix, "discovery prefix") }
+    try Self.check(prefix, "prefix")
+    if let discoveryPrefix { try Self.check(discoveryPrefix, "discovery") }
     guard (5...65535).contains(keepAlive) else {
       throw BrokerError("the MQTT keep-alive is \(keepAlive) s; give a time from 5 s to 65535 s")
     }
@@ -95,19 +94,19 @@ extension BrokerConfiguration {
       }
     }
     guard password == nil || username != nil else {
-      throw BrokerError("there is an MQTT password and no user name; give a user name too")
+      throw BrokerError("--mqtt-password-file needs a user name; give --mqtt-username NAME too")
     }
     try tls?.check()
   }
 
-  private static func check(_ prefix: String, _ what: String) throws(BrokerError) {
+  private static func check(_ prefix: String, _ option: String) throws(BrokerError) {
     let levels = prefix.split(separator: "/", omittingEmptySubsequences: false)
     guard prefix.utf8.count <= 1024, levels.allSatisfy({ TopicName.isLevel(String($0)) }),
       !prefix.hasPrefix("$")
     else {
       throw BrokerError(
-        "the MQTT \(what) '\(prefix)' is not a topic; give levels such as site/kiosk, 1024 bytes at most, "
-          + "without +, #, control characters, empty levels and a $ in front")
+        "--mqtt-\(option): '\(prefix)' cannot be used: write a topic such as site/kiosk, of 1024 bytes at "
+          + "most, without +, #, control characters, empty levels and a $ in front")
     }
   }
 }
@@ -115,8 +114,8 @@ extension BrokerConfiguration {
 extension BrokerConfiguration.TLS {
   func check() throws(BrokerError) {
     guard (certificate == nil) == (key == nil) else {
-      let missing = key == nil ? "key" : "certificate"
-      throw BrokerError("the MQTT client's \(missing) is missing; give its certificate and its key")
+      let (given, missing) = key == nil ? ("certificate", "key") : ("key", "certificate")
+      throw BrokerError("--mqtt-\(given) needs the \(missing); give --mqtt-\(missing) FILE too")
     }
     for (file, what) in [
       (authorities, "the file of authorities"), (certificate, "the client's certificate"),

@@ -71,9 +71,10 @@ package struct BeaconCalibration: Sendable {
     let parts = argument.split(separator: "@", omittingEmptySubsequences: false)
     guard parts.count == 2, let beacons = BeaconConstraint(String(parts[0])) else { return nil }
     self.beacons = beacons
+    var known: Set<Substring> = []
     for pair in parts[1].split(separator: ",", omittingEmptySubsequences: false) {
       let words = pair.split(separator: "=", omittingEmptySubsequences: false)
-      guard words.count == 2 else { return nil }
+      guard words.count == 2, known.insert(words[0]).inserted else { return nil }
       do throws(OptionError) {
         try calibration.set(String(words[0]), to: String(words[1]))
       } catch {

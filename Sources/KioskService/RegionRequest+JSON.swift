@@ -50,12 +50,16 @@ extension RegionRequest {
       throw .invalid(
         "the body is not a JSON object of texts, numbers and true or false; write \(example)")
     }
-    if members["uuid"] == nil, members.keys.contains(where: Self.circleKeys.contains) {
+    if let key = members.keys.sorted().first(where: Self.circleKeys.contains) {
+      guard members["uuid"] == nil else {
+        throw .invalid(
+          "'uuid' is of a region of beacons, and '\(key)' is of a circle; leave one of them out")
+      }
       self = try Self.circle(name, members)
       return
     }
     guard case .text(let uuid)? = members["uuid"] else {
-      throw .invalid("'uuid' is missing or no text; write \(example)")
+      throw .invalid("'uuid' is missing or not a text; write \(example)")
     }
     let constraint: BeaconConstraint
     do throws(OptionError) {

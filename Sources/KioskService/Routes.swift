@@ -138,6 +138,12 @@ struct Routes: Sendable {
   }
 
   private func history(_ request: Request) throws(HTTPRefusal) -> Response {
+    let known = ["after", "limit", "region", "since", "until"]
+    if let other = request.query.keys.sorted().first(where: { !known.contains($0) }) {
+      throw HTTPRefusal(
+        .badRequest,
+        "there is no parameter '\(other.prefix(64))'; valid are \(known.joined(separator: ", "))")
+    }
     func value<Value>(
       _ key: String, _ what: String, _ read: (String) -> Value?
     ) throws(HTTPRefusal) -> Value? {

@@ -23,7 +23,7 @@ package struct WrittenTime: Sendable {
       return true
     }
     guard let year = number(4, 1970...2261), skip("-"), let month = number(2, 1...12), skip("-"),
-      let day = number(2, 1...31)
+      let day = number(2, 1...Self.days(in: month, of: year))
     else { return nil }
     var clock = [0, 0, 0]
     var fraction: Int64 = 0
@@ -58,6 +58,11 @@ package struct WrittenTime: Sendable {
     guard rest.isEmpty else { return nil }
     numbers = [year, month, day] + clock
     nanoseconds = fraction
+  }
+
+  private static func days(in month: Int, of year: Int) -> Int {
+    let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+    return month == 2 ? isLeap ? 29 : 28 : [4, 6, 9, 11].contains(month) ? 30 : 31
   }
 
   /// Returns the time. The zone applies if the text had no offset.

@@ -38,7 +38,7 @@ struct CalibrateCommand: AsyncParsableCommand {
       completion: .file,
       valid:
         "write a distance from 0.1 to 100 meters, edge, inside or outside, and =FILE or =FILE@FROM-TO "
-        + "where it is recorded, with the second FROM before the second TO",
+        + "where it is recorded, in seconds and with FROM before TO",
       read: CalibrationPlace.init(argument:)))
   var at: [CalibrationPlace]
 
@@ -74,8 +74,10 @@ struct CalibrateCommand: AsyncParsableCommand {
     guard recorded == 0 || recorded == at.count else {
       throw ValidationError("Give each --at a recording, as in --at 1=FILE, or none of them.")
     }
-    if recorded > 0, let option = adapters.liveOption {
-      throw ValidationError("\(option) is for live scanning, and --at names a recording.")
+    let isLimited = duration != nil && Settings.current.isGiven("duration")
+    if recorded > 0, let option = adapters.liveOption ?? (isLimited ? "--duration" : nil) {
+      throw ValidationError(
+        "\(option) is for live scanning, and --at names a recording; leave one of them out.")
     }
     let positions = Set(at.map(\.position))
     let boundary = positions.intersection(CalibrationPlace.Position.boundary)

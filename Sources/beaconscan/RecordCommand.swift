@@ -90,7 +90,8 @@ struct RecordCommand: AsyncParsableCommand {
       throw CommandError(
         .usage, "\(file): it cannot be read and written at once; name another file")
     }
-    try checkRecording()
+    // Before an output is created or replaced.
+    try source.recordings.checkFormats()
     var configuration = RecordingConfiguration(path: file, format: writtenFormat)
     configuration.replacesFile = force
     configuration.maximumPackets = count
@@ -101,20 +102,6 @@ struct RecordCommand: AsyncParsableCommand {
       for adapter in adapters { configuration.addresses[adapter.index] = adapter.address }
     }
     try await RecordSession(configuration, isQuiet: quiet).run(source)
-  }
-
-  private func checkRecording() throws {
-    guard let path = source.recordings.replay.first, !source.recordings.follow,
-      (try? Stat(FilePath(path)))?.type == .regular
-    else { return }
-    var collector = SightingCollector()
-    do throws(CaptureError) {
-      _ = try CaptureReader(path: path).read(into: &collector)
-    } catch  where collector.counts.packets == 0 {
-      throw error
-    } catch {
-      // The part before the damage is recorded.
-    }
   }
 
   private var isRotated: Bool { rotateSize != nil || rotateEvery != nil }

@@ -148,6 +148,8 @@ struct ServeCommand: AsyncParsableCommand {
     try regions.check(captures, tracks)
     var beacons = source
     beacons.recordings.replay = captures
+    // It would be read, and refused, when something is wanted of it.
+    try beacons.recordings.checkFormats()
     let scanner =
       captures.isEmpty ? nil : try beacons.open(offsets: calibration.adapterOffset)
     guard !tracks.isEmpty else { return (scanner, nil) }

@@ -35,14 +35,14 @@ import Testing
   }
 
   @Test(arguments: [
-    ("host", "the MQTT broker's host '' is not a name; give one such as mqtt.local"),
+    ("host", "--mqtt: '' is not a host's name; give one such as mqtt.local"),
     ("port", "the MQTT broker's port is 0; give one from 1 to 65535, such as 1883"),
-    ("prefix", "the MQTT topic prefix 'a/+/b' is not a topic"),
-    ("discovery", "the MQTT discovery prefix '/x' is not a topic"),
-    ("node", "the MQTT node 'a b' is not an identifier"),
+    ("prefix", "--mqtt-prefix: 'a/+/b' cannot be used"),
+    ("discovery", "--mqtt-discovery: '/x' cannot be used"),
+    ("node", "--mqtt-node: 'a b' cannot be used"),
     ("keepAlive", "the MQTT keep-alive is 4 s; give a time from 5 s to 65535 s"),
-    ("password", "there is an MQTT password and no user name; give a user name too"),
-    ("key", "the MQTT client's key is missing; give its certificate and its key"),
+    ("password", "--mqtt-password-file needs a user name; give --mqtt-username NAME too"),
+    ("key", "--mqtt-certificate needs the key; give --mqtt-key FILE too"),
     (
       "authorities",
       "/nowhere/ca.pem: the file of authorities for MQTT cannot be read (No such file"

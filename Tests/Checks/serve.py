@@ -125,7 +125,7 @@ def check_access():
                 got = service.request(method, path, headers=bearer)
                 assert got[0] == 405 and got[2]["Allow"], (method, path, got)
             for query in ["limit=0", "limit=1001", "limit=x", "since=yesterday", "until=2026-13-01T00:00:00Z",
-                          "after=1", "after=zzzzzzzz-1", "region="]:
+                          "after=1", "after=zzzzzzzz-1", "region=", "last=5"]:
                 status(400, "GET", f"/api/v1/history?{query}")
             head = service.request("GET", "/")[2]
             assert head["Content-Security-Policy"].startswith("default-src 'self'"), head

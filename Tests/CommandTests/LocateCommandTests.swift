@@ -323,7 +323,7 @@ import Testing
     ("monitor --region a=95,1,3", 64, "latitude from -90 to 90"),
     ("monitor --region a=5,1,0", 64, "more than 0 and at most"),
     ("range --region a=5,1,30", 64, "only monitor and serve"),
-    ("monitor --region a=5,1,30 --replay \(Command.capture("visitor.btsnoop"))", 65, "no track"),
+    ("monitor --region a=5,1,30 --replay \(Command.capture("visitor.btsnoop"))", 65, "not a track"),
     ("monitor --uuid \(MonitorRun.visitor) walk.gpx", 65, "no region is a circle"),
     ("monitor --uuid \(MonitorRun.visitor) --region a=5,1,30 walk.gpx", 65, "one of beacons"),
   ])

@@ -108,6 +108,10 @@ import Testing
         "address: 'x' cannot be used: write an address"
       ),
       ("[beacon.i]\nuuid = '\(Self.uuid)'\nmajor = 1\nminor = 1", 1, "'h' is the same beacon"),
+      (
+        "[history]\nlisten = 80", 1, "'listen' is an option of serve; put it into the table [serve]"
+      ),
+      ("[adapter]\na = 1", 1, "'adapter' is a text in quotes or a number, not a table"),
       ("[record]\nformat = 'json'", 10, "write btsnoop, btmon or pcapng"),
       ("[range]\nzones = '1,2'", 9, "write four distances"),
       ("[record]", 2, "'record' is there already"),

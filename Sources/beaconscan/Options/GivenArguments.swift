@@ -56,9 +56,10 @@ struct GivenArguments {
       return try checkSubcommand(of: next, after: path + [name])
     }
     func full(_ name: String) -> String { (path + [name]).joined(separator: " ") }
-    let near = subcommands.map { $0.name }.min { name.edits(to: $0) < name.edits(to: $1) }
+    let typed = name.lowercased()
+    let near = subcommands.map { $0.name }.min { typed.edits(to: $0) < typed.edits(to: $1) }
     let remedy =
-      near.flatMap { name.edits(to: $0) <= 2 || $0.hasPrefix(name) ? full($0) : nil }
+      near.flatMap { typed.edits(to: $0) <= 2 || $0.hasPrefix(typed) ? full($0) : nil }
       .map { "did you mean '\($0)'?" }
       ?? (["beaconscan"] + path + ["--help lists all"]).joined(separator: " ")
     throw CommandError(.usage, "there is no subcommand '\(full(name))'; \(remedy)")

@@ -37,7 +37,14 @@ struct GivenInputs {
       }
       let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       var text = parts.count > 1 ? String(parts[1]) : nil
-      for input in try named(String(parts[0])) {
+      let found: [Input]
+      do throws(CommandError) {
+        found = try named(String(parts[0]))
+      } catch {
+        // A value that begins like an option is missing to the option before it.
+        throw missing ?? error
+      }
+      for input in found {
         if input.isFlag {
           if let text {
             throw CommandError(.usage, "--\(input.name) takes no value; leave '=\(text)' out")
@@ -84,6 +91,11 @@ struct GivenInputs {
   private func unknown(_ option: String) -> String {
     let name = String(option.drop { $0 == "-" })
     let owners = InputCatalog.everyOwner(of: name)
+    if let owner = owners.first, path.isEmpty {
+      return
+        "'\(option)' is an option of subcommands; write it after one, as in beaconscan \(owner) "
+        + "\(option)"
+    }
     if !owners.isEmpty {
       let verb = owners.count > 1 ? "have" : "has"
       return "\(path.joined(separator: " ")) has no option '\(option)', but "

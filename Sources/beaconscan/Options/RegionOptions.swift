@@ -16,6 +16,11 @@ struct RegionOptions: ParsableArguments {
     if uuid.isEmpty, major != nil || minor != nil {
       throw ValidationError("--major and --minor need a --uuid to belong to.")
     }
+    do throws(OptionError) {
+      for region in named { _ = try RuleSettings().rules(of: region) }
+    } catch {
+      throw ValidationError(error.sentence(mark: "--"))
+    }
     let names = all.map(\.name) + circles.map(\.identifier)
     var known: Set<String> = []
     if let twice = names.first(where: { !known.insert($0).inserted }) {

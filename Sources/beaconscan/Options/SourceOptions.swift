@@ -5,6 +5,7 @@ import LiveScanning
 import Ranging
 import Records
 import Scanning
+import SystemPackage
 
 /// How fast and how long a source is read.
 struct PaceOptions: ParsableArguments {
@@ -153,6 +154,18 @@ struct SourceOptions: ParsableArguments {
 }
 
 extension RecordingOptions {
+  /// Throws for a file that is not a recording. Of one that is damaged, the part before counts.
+  func checkFormats() throws(CaptureError) {
+    for path in replay where !follow && (try? Stat(FilePath(path)))?.type == .regular {
+      var collector = SightingCollector()
+      do throws(CaptureError) {
+        _ = try CaptureReader(path: path).read(into: &collector)
+      } catch  where collector.counts.packets > 0 {
+        continue
+      }
+    }
+  }
+
   func openCaptures(
     offsets: [AdapterOffset] = [], sides: Sides? = nil, packetTap: PacketTap? = nil
   ) throws -> ReplayScanner {

@@ -17,6 +17,9 @@ final class OutputFile {
       return
     }
     let there = try? Stat(path)
+    if there?.type == .directory {
+      throw CommandError(.cannotCreate, "\(name): it is a directory; name a file in it")
+    }
     let isReplaced = there.map { $0.type == .regular } ?? true
     if there?.type == .regular, !replacesFile {
       throw CommandError(

@@ -67,7 +67,7 @@ struct ConfigurationFile {
         problem(
           "'\(entry.key)' is a table for each name, as in [\(entry.key).lobby]", at: entry.range)
       case (_, .table(let table)): readCommand(entry, table)
-      default: read(entry, among: InputCatalog.shared, isShared: true)
+      default: read(entry, among: InputCatalog.shared)
       }
     }
     problems.sort { $0.offset < $1.offset }
@@ -99,6 +99,11 @@ struct ConfigurationFile {
   }
 
   private mutating func readCommand(_ entry: TOMLTable.Entry, _ table: TOMLTable) {
+    if let option = InputCatalog.shared[entry.key] {
+      return problem(
+        "'\(entry.key)' is \(option.isFlag ? "true or false" : "a text in quotes or a number"), not "
+          + "a table", at: entry.range)
+    }
     guard let command = InputCatalog.commands[entry.key] else {
       let names = InputCatalog.commands.keys.sorted() + ["beacon", "region"]
       return unknown(entry, "table", among: names, "valid are \(names.joined(separator: ", "))")
@@ -108,11 +113,10 @@ struct ConfigurationFile {
   }
 
   private mutating func read(
-    _ entry: TOMLTable.Entry, among options: InputCatalog.Options, of command: String? = nil,
-    isShared: Bool = false
+    _ entry: TOMLTable.Entry, among options: InputCatalog.Options, of command: String? = nil
   ) {
     guard let option = options[entry.key] else {
-      let owners = isShared ? InputCatalog.owners(of: entry.key) : []
+      let owners = InputCatalog.owners(of: entry.key)
       if let first = owners.first {
         return problem(
           "'\(entry.key)' is an option of \(owners.joined(separator: ", ")); put it into "
