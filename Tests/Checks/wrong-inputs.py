@@ -22,7 +22,7 @@ import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 UUID = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
 RECORDING = str(ROOT / "captures/visitor.btsnoop")
 TRACK = str(ROOT / "captures/visitor.gpx")

@@ -16,7 +16,7 @@ import Testing
     scratch = try Scratch()
     doctor.root = scratch["machine"]
     // What comes is waited for, however busy the machine is.
-    (doctor.answerLimit, doctor.fixLimit) = (60_000_000_000, 60_000_000_000)
+    (doctor.answerLimit, doctor.fixLimit) = (120_000_000_000, 120_000_000_000)
   }
 
   /// Makes a file of the examined machine.
