@@ -353,7 +353,8 @@ class Generator:
         subcommand, option = self.option(lambda name, is_flag: name in READ)
         if self.draw.random() < 0.5:
             subcommand, option = self.draw.choice(["scan", "range", "inspect", "monitor", "locate", "record"]), "replay"
-        if subcommand == "calibrate" and option == "replay":
+        # The service plays what stands before the damage, and stays.
+        if subcommand == "serve" and option == "replay" and name.startswith(("cut", "damaged")):
             return None
         # A certificate is read by the client for MQTT, which reports it.
         if option in ("mqtt-certificate", "mqtt-key", "mqtt-ca"):
