@@ -67,7 +67,7 @@ import Testing
       ),
       ("a = ", 5, "expected a value"),
       ("zones = '1,2,3,4'", 1, "'zones' is an option of range; put it into the table [range]"),
-      ("[monitr]", 2, "there is not a table 'monitr'; 'monitor' may be meant"),
+      ("[monitr]", 2, "there is no table 'monitr'; 'monitor' may be meant"),
       ("[region.a]\nuuid = 'E2C5'", 8, "uuid: 'E2C5' cannot be used: a proximity UUID has 32"),
       ("[region.b]", 1, "'uuid' is missing here"),
       ("[region.c]\nuuid = '\(Self.uuid)'\nenter-distnace = 1", 1, "'enter-distance' may be meant"),
@@ -304,7 +304,7 @@ import Testing
   @Test func whatReadsNoFile() throws {
     let text = "[simulate]\nformat = 'pcapng'\n"
     let check = try run("beaconscan config check", with: text)
-    #expect(check.status == 65 && check.error.contains("there is not a table 'simulate'"))
+    #expect(check.status == 65 && check.error.contains("there is no table 'simulate'"))
     let simulate = try run(
       "BEACONSCAN_SIMULATE_FORMAT=pcapng beaconscan simulate captures/visitor.json --output - | head -c 7",
       with: text)
