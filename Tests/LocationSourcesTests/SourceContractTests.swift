@@ -91,4 +91,16 @@ import Testing
     _ = try source.receive(for: fixes, until: .now, into: &inputs)
     #expect(inputs.isEmpty)
   }
+
+  @Test func aFixIsNotDeliveredAgainWithoutDemand() throws {
+    let place = try #require(Coordinate(latitude: 48, longitude: 11))
+    let bus = try BusDaemon(in: scratch)
+    let source = CombinedSource(
+      fixes: FixedSource(place), compass: CompassSource(bus: .address(bus.address)))
+    var inputs: [PositionInput] = []
+    _ = try source.receive(for: fixes, until: .now, into: &inputs)
+    #expect(inputs.count == 1)
+    _ = try source.receive(for: LocationDemand(), until: .now, into: &inputs)
+    #expect(inputs.isEmpty)
+  }
 }
