@@ -31,10 +31,13 @@ extension Database {
       try integer("PRAGMA page_count") - integer("PRAGMA freelist_count")
     }
     if try used() > maximum {
+      var rest = Int64.max
       while try used() > maximum - maximum / 10 {
         let entries = try integer("SELECT count(*) FROM entry")
         let presence = try integer("SELECT count(*) FROM presence")
-        guard entries + presence > 0 else { break }
+        // Each round removes a record.
+        guard (1..<rest).contains(entries + presence) else { break }
+        rest = entries + presence
         // Strangers' beacons must not take the room of the events.
         let bytes = try integer("SELECT ifnull(sum(length(beacon) + 48), 0) FROM presence")
         if presence > 0, bytes > limits.maximumBytes / 2 || entries == 0 {

@@ -161,6 +161,9 @@ private func size(_ path: String) throws -> Int64 { try FilePath(path).stat().si
     let scratch = try Scratch()
     let limits = Store.Limits(maximumBytes: 1 << 20)
     let store = try Store(path: scratch["h"], limits: limits)
+    let visit = Presence(
+      beacon: "visitor", hour: HistoryHour.containing(start), seconds: 1, sightings: 1)
+    try store.addPresence([visit])
     var (last, number, largest, largestLog) = (Int64(0), Int64(0), Int64(0), Int64(0))
     for _ in 0..<400 {
       let entries = (1...20).map { entry(number + $0, bytes: Int(number % 1500)) }
@@ -177,6 +180,8 @@ private func size(_ path: String) throws -> Int64 { try FilePath(path).stat().si
     #expect(largestLog <= 3 << 20)
     let first = try #require(try store.firstID)
     #expect(try store.entries().map(\.id) == Array(first...last))
+    // Beacons that take less than half of the room leave it to no event.
+    #expect(try store.presence().count == 1)
     // The room is used: nine tenths and less one append.
     #expect(try size(scratch["h"]) > 900_000)
     store.close()
