@@ -36,7 +36,7 @@ import Testing
     let dump = try Command.run("--experimental-dump-help").output
     let pages = try JSONDecoder().decode(Page.Tool.self, from: Data(dump.utf8)).command
     let fish = Beaconscan.completionScript(for: .fish)
-    let offers = fish.matches(of: /"beaconscan ([a-z ]+)" .*? -l '([a-z-]+)'/)
+    let offers = fish.matches(of: /"beaconscan ([a-z ]+)".*? -l '([a-z-]+)'/)
     for subcommand in WrongInputTests.Subcommand.all where subcommand.path != ["schema"] {
       let accepted = Set(subcommand.options.map(\.name)).union(["help", "version"])
       let page = subcommand.path.reduce(pages) { page, name in

@@ -111,7 +111,7 @@ import Testing
       (
         "[history]\nlisten = 80", 1, "'listen' is an option of serve; put it into the table [serve]"
       ),
-      ("[adapter]\na = 1", 1, "'adapter' is a text in quotes or a number, not a table"),
+      ("[coded]\na = 1", 2, "'coded' is true or false, not a table"),
       ("[record]\nformat = 'json'", 10, "write btsnoop, btmon or pcapng"),
       ("[range]\nzones = '1,2'", 9, "write four distances"),
       ("[record]", 2, "'record' is there already"),
@@ -123,7 +123,7 @@ import Testing
       // The wrong line is the last one, but where a table misses something.
       let isHeader =
         words.contains("has 'uuid'") || words.contains("same beacon")
-        || words.contains("'longitude' is missing")
+        || words.contains("'longitude' is missing") || words.contains("not a table")
       let isPair = words.contains("--boundary")
       let count = text.split(separator: "\n").count
       expected.append((lines.count - (isHeader ? count - 1 : isPair ? 1 : 0), column, words))

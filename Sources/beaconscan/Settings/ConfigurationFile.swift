@@ -99,12 +99,12 @@ struct ConfigurationFile {
   }
 
   private mutating func readCommand(_ entry: TOMLTable.Entry, _ table: TOMLTable) {
-    if let option = InputCatalog.shared[entry.key] {
-      return problem(
-        "'\(entry.key)' is \(option.isFlag ? "true or false" : "a text in quotes or a number"), not "
-          + "a table", at: entry.range)
-    }
     guard let command = InputCatalog.commands[entry.key] else {
+      if let option = InputCatalog.shared[entry.key] {
+        return problem(
+          "'\(entry.key)' is \(option.isFlag ? "true or false" : "a text in quotes or a number"), "
+            + "not a table", at: entry.range)
+      }
       let names = InputCatalog.commands.keys.sorted() + ["beacon", "region"]
       return unknown(entry, "table", among: names, "valid are \(names.joined(separator: ", "))")
     }
