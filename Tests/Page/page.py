@@ -65,7 +65,7 @@ class Checks(AccessChecks, LocationChecks):
         return f"{count} beacons"
 
     def places(self):
-        """Each dot and each bar stands where the distance and its bounds are on the axis."""
+        """Each dot and each bar stands where the distance, within its zone, and its bounds are on the axis."""
         worst = [None]
 
         def agree():
@@ -76,7 +76,9 @@ class Checks(AccessChecks, LocationChecks):
                 if beacon["distance"] is None or key not in drawn:
                     continue
                 clamp = lambda value: min(115.0, max(0.088, value))
-                for value, wanted in zip(drawn[key], (beacon["distance"], beacon["distanceLow"], beacon["distanceHigh"])):
+                least, most = {"immediate": (0, 0.7), "near": (0.5, 5), "far": (4, math.inf)}[beacon["proximity"]]
+                distance = min(max(beacon["distance"], least), most)
+                for value, wanted in zip(drawn[key], (distance, beacon["distanceLow"], beacon["distanceHigh"])):
                     if 0.1 < wanted < 100:
                         differences.append(abs(math.log10(clamp(value) / wanted)))
             worst[0] = max(differences, default=None)

@@ -24,10 +24,18 @@ const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 const NO_ANSWER = "The service does not answer; trying again";
 const ZONES = ["immediate", "near", "far", "unknown"];
+/** The distances in meters at which a zone begins and ends. It ends later than the next one begins. */
+const REACH = { immediate: [0, 0.7], near: [0.5, 5], far: [4, Infinity], unknown: [0, Infinity] };
 const collator = new Intl.Collator(undefined, { numeric: true });
 
 const level = (value) => (value == null ? "–" : `${String(Math.round(value)).replace("-", "−")}\u00a0dBm`);
 const seconds = (value) => (value == null ? "some time" : `${+value.toFixed(value < 1 ? 2 : 1)} s`);
+
+/** The distance, kept within the beacon's zone: the typical distance moves estimates, but no zone. */
+function distanceInZone({ distance, proximity }) {
+  const [least, most] = REACH[proximity];
+  return distance == null ? null : Math.min(Math.max(distance, least), most);
+}
 
 /** A distance and its range; a narrow screen leaves the range out. */
 function distanceParts({ isPresent, distance, distanceLow, distanceHigh }) {
@@ -110,10 +118,10 @@ function takeBeacons(records, time) {
     seen.add(key);
     let beacon = model.beacons.get(key);
     if (!beacon) model.beacons.set(key, (beacon = { key, samples: [], lastReceived: null, place: null }));
-    Object.assign(beacon, record, { isPresent: true, leftAt: null });
-    if (record.distance != null) beacon.place = [record.distance, record.distanceLow, record.distanceHigh];
+    Object.assign(beacon, record, { distance: distanceInZone(record), isPresent: true, leftAt: null });
+    if (beacon.distance != null) beacon.place = [beacon.distance, record.distanceLow, record.distanceHigh];
     if (record.sightings > 0) beacon.lastReceived = time;
-    addSample(beacon, [time / 1000, record.rssi, record.smoothedRSSI ?? null, record.distance]);
+    addSample(beacon, [time / 1000, record.rssi, record.smoothedRSSI ?? null, beacon.distance]);
   }
   for (const [key, beacon] of model.beacons) {
     if (seen.has(key)) continue;
@@ -343,7 +351,9 @@ const picture = {
     Object.assign(this, { width, height, size });
     const bottom = height - this.axis;
     // A zone is left later than it is entered: between both limits a beacon keeps its zone.
-    const limits = [[0, 0], [0.5, 0.7], [4, 5]].map((both) => both.map((limit) => (limit ? this.x(limit) : 0)));
+    const { immediate, near, far } = REACH;
+    const limits = [[0, 0], [near[0], immediate[1]], [far[0], near[1]]]
+      .map((both) => both.map((limit) => (limit ? this.x(limit) : 0)));
     const parts = [];
     const names = [];
     const ground = (kind, left, right) =>
