@@ -111,7 +111,7 @@ extension InGuest {
       }
       child.send(SIGINT)
       #expect(child.finish() == 0)
-      #expect(try !isOnAir(air))
+      #expect(try Guest.wait { try !isOnAir(air) })
       try air.stop()
     }
 

@@ -13,9 +13,9 @@ package enum Doctor {
     findings += adapters(host) + blocks(host) + holders(host) + power(host)
     if host.hasRawHCI { findings.append(permission(host)) }
     findings += answers(host) + lowEnergy(host) + scans(host)
-    // A container gets the bus more easily, and with fewer rights, than the host's network. Both need
-    // the kernel.
-    findings.insert(contentsOf: service(host), at: host.isContainer ? 1 : findings.endIndex)
+    // A container gets the bus more easily, and with fewer rights, than the host's network. It may see
+    // nothing of the kernel's Bluetooth.
+    findings.insert(contentsOf: service(host), at: host.isContainer ? 0 : findings.endIndex)
     findings += monitors(host)
     let broken = Set(findings.filter { $0.level == .error }.compactMap(\.adapter))
     if host.adapters.contains(where: { !broken.contains($0.name) }) {
