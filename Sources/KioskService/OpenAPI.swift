@@ -176,8 +176,18 @@ package enum OpenAPI {
 
   private static let noControls = #""^[^\\u0000-\\u001F\\u007F-\\u009F]*$""#
 
-  private static let time =
-    #"{ "type": "string", "pattern": "^(19[7-9][0-9]|20[0-9]{2}|21[0-9]{2})-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,9})?Z$" }"#
+  private static let time = "{ \"type\": \"string\", \"pattern\": \"\(timePattern)\" }"
+
+  /// The times of 1970 to 2199, with the lengths of the months and the leap years of the Gregorian calendar.
+  static let timePattern =
+    "^(\(day)|\(leapDay))T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]([.][0-9]{1,9})?Z$"
+
+  private static let day = """
+    (19[7-9][0-9]|2[01][0-9]{2})-((0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])|(0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31)
+    """
+
+  private static let leapDay =
+    "(19(72|76|8[048]|9[26])|20([02468][048]|[13579][26])|21(0[48]|[2468][048]|[13579][26]))-02-29"
 
   private static let history = """
     {
