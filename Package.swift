@@ -154,6 +154,13 @@ let package = Package(
 
     // Layer 6
     .target(
+      name: "AppDaemon",
+      dependencies: [
+        "DBusMessages", "Scanning", "ServiceCore",
+        .product(name: "Logging", package: "swift-log"),
+      ]),
+
+    .target(
       name: "BrokerLink",
       dependencies: [
         "Advertising", "CMosquitto", "Clocks", "Ranging", "Records", "Regions", "Scanning",
@@ -319,6 +326,12 @@ let package = Package(
     .executableTarget(
       name: "broker-link-run", dependencies: ["BrokerLink", "ServiceCore"],
       path: "Tests/BrokerLinkRun"),
+    .testTarget(
+      name: "AppDaemonTests",
+      dependencies: [
+        "AppDaemon", "BeaconTesting", "DBusMessages", "Scanning", "ServiceCore", "TestDaemons",
+        "TestSupport", .product(name: "Logging", package: "swift-log"),
+      ]),
     // Their receiver is a program in Python, which verifies signatures by its own library.
     .testTarget(
       name: "WebhooksTests",
@@ -525,8 +538,8 @@ let quick = [
 ]
 // Modules through which few reports pass are compiled for size.
 let small: Set = [
-  "BrokerLink", "Frontends", "KioskService", "Simulation", "TOMLDocuments", "Webhooks",
-  "beaconscan",
+  "AppDaemon", "BrokerLink", "Frontends", "KioskService", "Simulation", "TOMLDocuments",
+  "Webhooks", "beaconscan",
 ]
 for target in package.targets where small.contains(target.name) {
   target.swiftSettings?.append(.unsafeFlags(["-Osize"] + quick, .when(configuration: .release)))

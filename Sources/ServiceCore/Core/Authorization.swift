@@ -30,12 +30,23 @@ public protocol AuthorizationProvider: AnyObject, Sendable {
   /// The manager calls this at least every ten seconds while it has clients. `scanner` is the
   /// availability of the sources.
   func rule(for application: String, scanner: ScannerAvailability) -> AuthorizationRule
+
+  /// Records that an application requests an authorization, so a person can be asked. The manager
+  /// then calls ``rule(for:scanner:)``. By default, nothing happens.
+  func request(_ wanted: AuthorizationStatus, for application: String)
+}
+
+extension AuthorizationProvider {
+  /// Does nothing.
+  public func request(_ wanted: AuthorizationStatus, for application: String) {}
 }
 
 /// The decision of a system for an application.
 public enum AuthorizationRule: Sendable, Hashable {
   /// The application is granted what it requests.
   case onRequest
+  /// Nobody has decided yet: a request alone grants nothing.
+  case undecided
   /// The application has this status without a request.
   case granted(AuthorizationStatus)
   /// The application is refused by a person who can change that.
@@ -47,6 +58,7 @@ public enum AuthorizationRule: Sendable, Hashable {
   func status(granted: AuthorizationStatus?) -> AuthorizationStatus {
     switch self {
     case .onRequest: granted ?? .notDetermined
+    case .undecided: .notDetermined
     case .granted(let status): status
     case .denied: .denied
     case .restricted: .restricted

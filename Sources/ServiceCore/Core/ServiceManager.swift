@@ -337,6 +337,7 @@ public final class ServiceManager: Sendable {
   /// the status is not determined, or to go from when-in-use to always.
   public func requestAuthorization(_ wanted: AuthorizationStatus) {
     restore()
+    configuration.authorization.request(wanted, for: configuration.applicationIdentifier)
     let isGranted = state.withLock { state in
       let isRaise = state.granted == .authorizedWhenInUse && wanted == .authorizedAlways
       guard state.granted == nil || isRaise else { return false }
