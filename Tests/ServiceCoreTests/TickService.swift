@@ -98,6 +98,12 @@ struct TickService: Service {
   private var hasEnded = false
   private(set) var latestTick = 0
 
+  static func union(_ one: Demand, _ other: Demand) -> Demand {
+    Demand(every: min(one.every, other.every))
+  }
+
+  static func replaces(_ new: Health, _ old: Health) -> Bool { true }
+
   var demand: ServiceDemand<TickSource.Demand>? {
     guard isAuthorized, !hasEnded, !listeners.isEmpty || !alarms.isEmpty else { return nil }
     return ServiceDemand(TickSource.Demand(every: listeners.values.min() ?? 1))

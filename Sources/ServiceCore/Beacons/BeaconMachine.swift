@@ -65,6 +65,12 @@ struct BeaconMachine: Service {
 
   // MARK: The source
 
+  static func union(_ one: ScanDemand, _ other: ScanDemand) -> ScanDemand { max(one, other) }
+
+  static func replaces(_ new: ScannerHealth, _ old: ScannerHealth) -> Bool {
+    old.isAbout(new) || new.adapter == nil || old.adapter == nil
+  }
+
   var demand: ServiceDemand<ScanDemand>? {
     mutating get {
       guard status.isAuthorized, !hasEnded else { return nil }
@@ -218,6 +224,10 @@ struct BeaconMachine: Service {
   func regions(in group: ClientGroup) -> [BeaconRegion] {
     regions.filter { $0.key.group == group }.map(\.value.region)
       .sorted { $0.identifier < $1.identifier }
+  }
+
+  func region(_ identifier: String, in group: ClientGroup) -> BeaconRegion? {
+    regions[Key(group: group, identifier: identifier)]?.region
   }
 
   func snapshot(of identifier: String, in group: ClientGroup) -> RegionSnapshot? {

@@ -27,9 +27,7 @@ struct ReceiverStates {
   /// Records a change. Returns whether it lost reception.
   mutating func update(_ health: ScannerHealth) -> Bool {
     // A report about all adapters replaces those about single ones, and vice versa.
-    latest.removeAll { known in
-      known.isAbout(health) || health.adapter == nil || known.adapter == nil
-    }
+    latest.removeAll { BeaconMachine.replaces(health, $0) }
     latest.append(health)
     if latest.count > Self.maximumAdapters { latest.removeFirst() }
     let isNew = fault == nil && health.isReceptionLost

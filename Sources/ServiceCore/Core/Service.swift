@@ -25,6 +25,16 @@ package protocol Service: Sendable {
   /// Returns whether a state of the source decides its availability. By default, each one does.
   static func concernsAvailability(_ health: Health) -> Bool
 
+  /// Returns the demand that satisfies two services, which share a source.
+  static func union(_ one: Demand, _ other: Demand) -> Demand
+
+  /// Returns whether a state of the source replaces another one, for services that join later.
+  static func replaces(_ new: Health, _ old: Health) -> Bool
+
+  /// Returns whether an input of a source that reports only changes holds until the next one. By
+  /// default, none does.
+  static func lasts(_ input: Input) -> Bool
+
   /// The demand for the source; `nil` while no client needs it.
   var demand: ServiceDemand<Demand>? { mutating get }
 
@@ -57,6 +67,15 @@ package protocol Service: Sendable {
 extension Service {
   package static var asksForAvailability: Bool { true }
   package static func concernsAvailability(_ health: Health) -> Bool { true }
+  package static func lasts(_ input: Input) -> Bool { false }
+
+  static func union(
+    _ one: ServiceDemand<Demand>, _ other: ServiceDemand<Demand>
+  ) -> ServiceDemand<Demand> {
+    ServiceDemand(
+      union(one.demand, other.demand),
+      until: [one.deadline, other.deadline].compactMap(\.self).min())
+  }
   package var isRefusedBySource: Bool { false }
   package var hasToldFault: Bool { false }
   package mutating func recovered(_ name: String, into output: inout Output) {}

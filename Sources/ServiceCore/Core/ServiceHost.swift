@@ -27,52 +27,55 @@ struct Restored {
   var failures: [String] = []
 }
 
-/// Runs one service: its source on its own thread, its output on a queue.
+/// Runs one service: its requests, its input from a source, and its output on a queue.
 ///
 /// The state machine runs under a lock. Its output is delivered outside it, in order: stored events
 /// by the manager's ``Journal``, others by the output queue. In a recording, time stops meanwhile.
 package final class ServiceHost<S: Service>: ServiceHosting {
   package typealias Source = any Scanning.Source<S.Input, S.Demand, S.Health>
 
-  let source: Source?
+  let shared: SharedSource<S>?
 
   private weak let manager: ServiceManager?
   private let store: RegistrationStore
   private let state: Mutex<State>
   private let journal: Journal
-  private let receiver = DispatchQueue(label: "ServiceCore.\(S.name).receiver")
   private let output = DispatchQueue(label: "ServiceCore.\(S.name).output")
   private let inFlight = DispatchGroup()
 
   private struct State {
     var service: S
-    /// Whether the source runs, or will soon.
+    /// Whether the source delivers to the service, or will soon.
     var isRunning = false
     /// The input of a recording that was left when the demand ended.
     var rest: ServiceInput<S>?
-    /// Whether the source must rest, whatever the demand.
+    /// Whether the source must not deliver, whatever the demand.
     var isStopped = false
     var end: String?
     var failure: (any Error)?
-    /// The time before which availability is not checked again, in nanoseconds of uptime.
-    var nextAvailability: UInt64 = 0
-    var availability: ScannerAvailability?
     /// Whether the manager knows that the source refuses the application.
     var isRefused = false
   }
 
-  package init(_ service: S, source: Source?, manager: ServiceManager) {
-    self.source = source
+  package convenience init(_ service: S, source: Source?, manager: ServiceManager) {
+    self.init(service, sharing: source.map { SharedSource($0) }, manager: manager)
+  }
+
+  package init(_ service: S, sharing shared: SharedSource<S>?, manager: ServiceManager) {
+    self.shared = shared
     self.manager = manager
     store = manager.store
     journal = manager.journal
     state = Mutex(State(service: service))
+    shared?.add(self)
     manager.add(self)
   }
 
-  deinit { source?.rest() }
+  deinit { shared?.wake() }
 
-  func wake() { source?.wake() }
+  func wake() { shared?.wake() }
+
+  private var source: Source? { shared?.source }
 
   private var pace: DispatchGroup? { isRecorded ? inFlight : nil }
 
@@ -97,30 +100,12 @@ package final class ServiceHost<S: Service>: ServiceHosting {
   }
 
   /// The last known availability, without waiting. Unknown counts as available.
-  package var latestAvailability: ScannerAvailability {
-    if isRecorded, let source { return source.availability }
-    return state.withLock { $0.availability } ?? .available
-  }
+  package var latestAvailability: ScannerAvailability { shared?.latestAvailability ?? .available }
 
-  /// Checks the availability on the thread of a source that rests, at most twice a minute.
+  /// Checks the availability of a source that rests, on its thread, at most twice a minute.
   package func updateAvailability() {
-    let isDue = state.withLock { state in
-      let now = DispatchTime.now().uptimeNanoseconds
-      guard !state.isRunning, !state.isStopped, state.end == nil, now >= state.nextAvailability
-      else { return false }
-      state.nextAvailability = now + 30_000_000_000
-      return true
-    }
-    guard isDue, !isRecorded else { return }
-    receiver.async { [weak self] in
-      guard let self, let source = self.source else { return }
-      let found = source.availability
-      let isNew = self.state.withLock { state in
-        defer { state.availability = found }
-        return found != state.availability ?? .available
-      }
-      if isNew { manager?.checkAuthorization() }
-    }
+    guard end == nil else { return }
+    shared?.updateAvailability { [weak manager] in manager?.checkAuthorization() }
   }
 
   package var end: String? { state.withLock { $0.end } }
@@ -139,12 +124,8 @@ package final class ServiceHost<S: Service>: ServiceHosting {
 
   func stop(then done: @escaping @Sendable () -> Void) {
     state.withLock { $0.isStopped = true }
-    guard !isRecorded else { return done() }
-    source?.wake()
-    receiver.async { [source] in
-      source?.rest()
-      done()
-    }
+    guard let shared, !isRecorded else { return done() }
+    shared.afterTurn(done)
   }
 
   /// Waits until clients have processed everything that a recording delivered.
@@ -173,7 +154,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
       enqueue(items)
       return (result, start(&state))
     }
-    if starts { run() } else { source?.wake() }
+    if starts { shared?.run() } else { shared?.wake() }
     return result
   }
 
@@ -196,7 +177,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
       if let manager { state.service.setAuthorization(manager.latestStatus, into: &items) }
       enqueue(items)
     }
-    source?.wake()
+    shared?.wake()
   }
 
   func resume() { update { _, _ in } }
@@ -208,57 +189,48 @@ package final class ServiceHost<S: Service>: ServiceHosting {
   // MARK: The source
 
   private func start(_ state: inout State) -> Bool {
-    guard !state.isRunning, !state.isStopped, source != nil, state.end == nil else { return false }
+    guard !state.isRunning, !state.isStopped, shared != nil, state.end == nil else { return false }
     state.isRunning = state.service.demand != nil
     return state.isRunning
   }
 
-  private func run() {
-    // The source's thread does not retain the host, so releasing the host ends the thread's work.
-    receiver.async { [weak self] in
-      var used: [S.Input] = []
-      while let self, self.step(&used) {}
-    }
+  /// Waits until clients have processed a recording, or checks their authorization.
+  func awaitClients() {
+    if isRecorded { inFlight.wait() } else { manager?.checkAuthorizationIfDue() }
   }
 
-  private func step(_ used: inout [S.Input]) -> Bool {
-    guard let source else { return false }
-    if isRecorded { inFlight.wait() } else { manager?.checkAuthorizationIfDue() }
-    let (demand, rest) = state.withLock { state -> (ServiceDemand<S.Demand>?, ServiceInput<S>?) in
-      guard state.end == nil, !state.isStopped, let demand = state.service.demand else {
-        state.isRunning = false
-        // A radio's time continues while it rests; a recording's does not.
-        if !isRecorded { state.service.rest() }
-        return (nil, nil)
+  /// Returns the demand for the source now; `nil` if the service needs nothing.
+  func turn() -> ServiceDemand<S.Demand>? {
+    let (demand, hasStopped) = state.withLock { state -> (ServiceDemand<S.Demand>?, Bool) in
+      guard state.isRunning else { return (nil, false) }
+      if state.end == nil, !state.isStopped, let demand = state.service.demand {
+        return (demand, false)
       }
-      defer { state.rest = nil }
-      return (demand, state.rest)
+      state.isRunning = false
+      // A radio's time continues while it rests; a recording's does not.
+      if !isRecorded { state.service.rest() }
+      return (nil, true)
     }
-    guard let demand else {
-      source.rest()
-      watchFault()
-      return false
-    }
-    do {
-      let received = try rest ?? receive(from: source, demand, into: used)
-      let isOver = received.progress.isOver
-      used = process(received)
-      if isOver { end(with: nil) }
-    } catch {
-      end(with: error)
-    }
-    return true
+    if hasStopped { watchFault() }
+    return demand
+  }
+
+  /// Whether input of a recording is left from before the demand ended.
+  var hasRest: Bool { state.withLock { $0.rest != nil } }
+
+  func processRest() {
+    if let rest = state.withLock({ $0.rest.take() }) { process(rest) }
   }
 
   /// Watches a resting source with a fault, because an application may wait for its end.
   private func watchFault() {
     guard !isRecorded, let manager, state.withLock({ $0.service.hasToldFault }) else { return }
-    receiver.asyncAfter(deadline: .now() + manager.configuration.secondsBetweenLooks) {
-      [weak self] in
+    shared?.checkAvailability(after: manager.configuration.secondsBetweenLooks) {
+      [weak self] availability in
       guard let self, let source,
         state.withLock({ !$0.isRunning && !$0.isStopped && $0.service.hasToldFault })
       else { return }
-      guard source.availability == .available else { return watchFault() }
+      guard availability ?? latestAvailability == .available else { return watchFault() }
       state.withLock { state in
         var items = ServiceOutput<S>()
         state.service.recovered(source.name, into: &items)
@@ -268,21 +240,8 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     }
   }
 
-  private func receive(
-    from source: Source, _ demand: ServiceDemand<S.Demand>, into used: consuming [S.Input]
-  ) throws -> ServiceInput<S> {
-    var values = used
-    let progress = try source.receive(for: demand.demand, until: demand.deadline, into: &values)
-    if let availability = progress.health.last(where: S.concernsAvailability)?.availability {
-      state.withLock { $0.availability = availability }
-    }
-    return ServiceInput(
-      values: values, progress: progress, reportsOnlyChanges: source.reportsOnlyChanges,
-      demand: demand.demand)
-  }
-
-  /// Processes input and returns its memory. In a recording, clients process each event first.
-  private func process(_ received: consuming ServiceInput<S>) -> [S.Input] {
+  /// Processes input. In a recording, clients process each event first.
+  func process(_ received: consuming ServiceInput<S>) {
     var input = received
     var isDone = false
     while !isDone {
@@ -307,19 +266,17 @@ package final class ServiceHost<S: Service>: ServiceHosting {
         inFlight.wait()
       }
     }
-    return input.values
   }
 
-  private func end(with error: (any Error)?) {
-    let name = source?.name ?? ""
+  /// Ends the service with a sentence for people, and the failure if there was one.
+  func end(_ sentence: String, _ failure: (any Error)?) {
     state.withLock { state in
       // A recording with input that is not processed has not ended.
       guard state.rest == nil, state.end == nil else { return }
-      let sentence =
-        error.map { "\(name): \($0)" } ?? "\(name) is at its end; start again to replay it"
-      (state.end, state.failure) = (sentence, error)
+      state.end = sentence
+      state.failure = failure
       var items = ServiceOutput<S>()
-      state.service.end(sentence, isFailure: error != nil, into: &items)
+      state.service.end(sentence, isFailure: failure != nil, into: &items)
       enqueue(items, isEnd: true)
     }
     if isRecorded {
@@ -403,7 +360,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
         state: stored.state.flatMap { decode(S.RegistrationState.self, $0, &restored.failures) })
     }
     state.withLock { $0.service.restore(registrations) }
-    source?.wake()
+    shared?.wake()
     for stored in database.undelivered {
       guard let recipients = stored.recipients, recipients.service == S.name,
         let event = decode(S.Event.self, stored.payload, &restored.failures)

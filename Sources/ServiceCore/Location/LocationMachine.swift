@@ -144,6 +144,22 @@ struct LocationMachine: Service {
 
   static var asksForAvailability: Bool { false }
 
+  static func union(_ one: LocationDemand, _ other: LocationDemand) -> LocationDemand {
+    var union = one
+    union.merge(other)
+    // Each new request of either makes a source of movements deliver a fix.
+    union.fixes?.requests = (one.fixes?.requests ?? 0) &+ (other.fixes?.requests ?? 0)
+    return union
+  }
+
+  static func replaces(_ new: LocationHealth, _ old: LocationHealth) -> Bool {
+    new.subject == old.subject
+  }
+
+  static func lasts(_ input: PositionInput) -> Bool {
+    if case .fix = input { true } else { false }
+  }
+
   static func concernsAvailability(_ health: LocationHealth) -> Bool {
     health.subject == .locations
   }
