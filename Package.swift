@@ -354,10 +354,15 @@ let package = Package(
     .testTarget(
       name: "BeaconTestingTests",
       dependencies: ["Advertising", "BeaconTesting", "CaptureFiles", "Scanning"]),
+    // The services of an app in its process or, by an environment variable, through a daemon.
+    .target(
+      name: "AppTestSupport", dependencies: ["AppDaemon", "CoreLocation", "ServiceCore"],
+      path: "Tests/AppTestSupport"),
     .testTarget(
       name: "ManagerTests",
       dependencies: [
-        "Advertising", "BeaconTesting", "CaptureFiles", "CoreLocation", "DBusMessages",
+        "Advertising", "AppTestSupport", "BeaconTesting", "CaptureFiles", "CoreLocation",
+        "DBusMessages",
         "LiveScanning", "LocationSources", "ManagerTorture", "Positioning",
         "Regions", "Scanning", "ServiceCore", "Storage", "TestDaemons", "TestSupport",
         .product(name: "Logging", package: "swift-log"),
@@ -465,8 +470,8 @@ let package = Package(
     .testTarget(
       name: "CoreLocationTests",
       dependencies: [
-        "Advertising", "CaptureFiles", "CoreLocation", "Ranging", "Scanning", "ServiceCore",
-        "StrangersProgram", "StrangersSwift5", "StrangersSwift6", "TestSupport",
+        "Advertising", "AppTestSupport", "CaptureFiles", "CoreLocation", "Ranging", "Scanning",
+        "ServiceCore", "StrangersProgram", "StrangersSwift5", "StrangersSwift6", "TestSupport",
       ]),
     .testTarget(
       name: "RangingTests",

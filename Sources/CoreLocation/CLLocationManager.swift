@@ -257,7 +257,7 @@ open class CLLocationManager: NSObject {
   /// The last known location of the process; `nil` if there was none.
   open var location: CLLocation? {
     services.locations.latestFix.map {
-      CLLocation($0, isSimulated: services.locations.source?.isRecorded ?? false)
+      CLLocation($0, isSimulated: services.locations.isRecorded)
     }
   }
 

@@ -98,7 +98,7 @@ private final class Locating: CLLocationManagerDelegate, @unchecked Sendable {
     _ continuation: AsyncStream<CLLocationUpdate>.Continuation
   ) {
     self.continuation = continuation
-    pace = services.locations.source?.isRecorded == true ? IterationPace() : nil
+    pace = services.locations.isRecorded ? IterationPace() : nil
     manager = CLLocationManager(using: services, in: .observers)
     manager.delegateQueue = DispatchQueue(label: "CoreLocation.updates")
     manager.activityType =

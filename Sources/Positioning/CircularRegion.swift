@@ -37,7 +37,7 @@ package struct CircularRegion: Hashable, Sendable, Codable {
 }
 
 /// An error of a circle that cannot be monitored.
-package enum GeofenceError: Error, Sendable, Hashable, CustomStringConvertible {
+package enum GeofenceError: Error, Sendable, Hashable, Codable, CustomStringConvertible {
   case radius(Double)
   case tooMany(limit: Int)
 

@@ -1,5 +1,5 @@
 /// An error of a region or rule that cannot be monitored.
-public enum RegionError: Error, Sendable, Hashable, CustomStringConvertible {
+public enum RegionError: Error, Sendable, Hashable, Codable, CustomStringConvertible {
   /// A fixed exit timeout, in seconds.
   case exitTimeout(Double)
   /// The wanted number of false exits a day.

@@ -1,3 +1,4 @@
+import AppTestSupport
 import Scanning
 import ServiceCore
 import Testing
@@ -22,7 +23,7 @@ import Testing
     var configuration = LocationServices.Configuration()
     configuration.authorization = Rule(rule)
     configuration.persistence = .none
-    return LocationServices(configuration)
+    return LocationServices.tested(configuration)
   }
 
   @Test(arguments: [

@@ -1,3 +1,4 @@
+import AppTestSupport
 import CaptureFiles
 import Dispatch
 import Foundation
@@ -44,7 +45,7 @@ import Testing
     configuration.locationSource = try .tracks([scratch[name]], speed: .max)
     configuration.authorization = Administrator(rule)
     configuration.persistence = .none
-    return LocationServices(configuration)
+    return LocationServices.tested(configuration)
   }
 
   /// Plays the rest of the track, so that what a program stopped would come now.

@@ -1,3 +1,4 @@
+import AppTestSupport
 import BeaconTesting
 import CoreLocation
 import Regions
@@ -55,7 +56,7 @@ import Testing
     configuration.authorization = Always()
     configuration.persistence = .none
     configuration.delegateQueue = queue
-    return LocationServices(configuration)
+    return LocationServices.tested(configuration)
   }
 
   static let all = CLBeaconIdentityConstraint(uuid: Scene.lobby)

@@ -204,7 +204,11 @@ import Testing
     #expect(await scene.told(2) == ["status 3", "failed 0"])
     scene.manager.startUpdatingLocation()
     #expect(await scene.told(3).last == "failed 0")
-    await #expect(throws: ScriptedLocations.Broken.self) { try await scene.services.ended() }
+    await #expect {
+      try await scene.services.ended()
+    } throws: {
+      "\($0)" == "Broken()"
+    }
   }
 
   @Test(arguments: [AuthorizationRule.denied, .restricted])

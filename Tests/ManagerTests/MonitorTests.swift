@@ -1,3 +1,4 @@
+import AppTestSupport
 import BeaconTesting
 import CoreLocation
 import Regions
@@ -17,7 +18,7 @@ import Testing
     configuration.authorization = Always()
     configuration.persistence = persistence
     configuration.rules = try RegionRules(exitTimeout: .fixed(seconds: 5))
-    return LocationServices(configuration)
+    return LocationServices.tested(configuration)
   }
 
   @Test func eventsComeAsStatesChange() async throws {

@@ -1,3 +1,4 @@
+import AppTestSupport
 import BeaconTesting
 import CoreLocation
 import Regions
@@ -131,11 +132,11 @@ import Testing
     configuration.persistence = .file(files.state)
     for (number, status) in [CLAuthorizationStatus.notDetermined, .authorizedWhenInUse].enumerated()
     {
-      var services = LocationServices(configuration)
+      var services = LocationServices.tested(configuration)
       // The services before may not have closed the file yet.
       while services.core.storageFailure != nil {
         try await Task.sleep(for: .milliseconds(20))
-        services = LocationServices(configuration)
+        services = LocationServices.tested(configuration)
       }
       let manager = CLLocationManager(services: services)
       #expect(manager.authorizationStatus == status, "process \(number)")

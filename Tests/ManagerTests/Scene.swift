@@ -1,4 +1,5 @@
 import Advertising
+import AppTestSupport
 import BeaconTesting
 import CoreLocation
 import Logging
@@ -64,7 +65,7 @@ final class Scene: Sendable {
     configuration.delegateQueue = DispatchQueue(label: "delegate")
     configuration.logger = remarks.logger
     change(&configuration)
-    services = LocationServices(configuration)
+    services = LocationServices.tested(configuration)
     manager = CLLocationManager(services: services)
     manager.delegate = listener
   }

@@ -99,7 +99,7 @@ extension CLLocationManager {
 
   /// Returns whether a region with the same identifier and beacons is monitored.
   func isMonitored(_ region: BeaconRegion) -> Bool {
-    beacons.snapshot(ofRegion: region.identifier)?.region.constraint == region.constraint
+    beacons.region(region.identifier)?.constraint == region.constraint
   }
 
   static func region(_ constraint: BeaconConstraint, _ identifier: String?) -> CLBeaconRegion {

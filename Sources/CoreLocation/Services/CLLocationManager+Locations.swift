@@ -93,18 +93,18 @@ extension CLLocationManager {
 
   /// Stops monitoring the beacon region with the identifier, if there is one.
   func stopMonitoring(beacons identifier: String) {
-    guard beacons.snapshot(ofRegion: identifier) != nil else { return }
+    guard beacons.region(identifier) != nil else { return }
     beacons.unregister(identifier)
   }
 
   /// Stops monitoring the circle with the identifier, if there is one.
   func stopMonitoring(circle identifier: String) {
-    guard locations.snapshot(ofCircle: identifier) != nil else { return }
+    guard locations.circle(identifier) != nil else { return }
     locations.unregister(identifier)
   }
 
   private func isMonitored(_ circle: CircularRegion) -> Bool {
-    locations.snapshot(ofCircle: circle.identifier)?.circle.region == circle
+    locations.circle(circle.identifier)?.region == circle
   }
 
   // MARK: Delivery
@@ -162,7 +162,7 @@ extension CLLocationManager {
   }
 
   private func deliver(_ fixes: [Fix]) {
-    let isSimulated = services.locations.source?.isRecorded ?? false
+    let isSimulated = services.locations.isRecorded
     let locations = fixes.map { CLLocation($0, isSimulated: isSimulated) }
     guard let newest = locations.last else { return }
     let previous = latestLocation.withLock { latest in

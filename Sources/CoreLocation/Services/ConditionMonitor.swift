@@ -62,7 +62,7 @@ final class ConditionMonitor: Sendable {
     _ beacon: CLMonitor.BeaconIdentityCondition, identifier: String,
     assuming assumed: CLMonitor.Event.State
   ) {
-    if locations.snapshot(ofCircle: identifier) != nil { remove(identifier) }
+    if locations.circle(identifier) != nil { remove(identifier) }
     let region = BeaconRegion(
       identifier: identifier,
       constraint: BeaconConstraint(
@@ -80,7 +80,7 @@ final class ConditionMonitor: Sendable {
     _ condition: CLMonitor.CircularGeographicCondition, identifier: String,
     assuming assumed: CLMonitor.Event.State
   ) {
-    if beacons.snapshot(ofRegion: identifier) != nil { remove(identifier) }
+    if beacons.region(identifier) != nil { remove(identifier) }
     let region = CLCircularRegion(
       center: condition.center, radius: condition.radius, identifier: identifier)
     guard let circle = try? MonitoredCircle(region) else {
@@ -176,8 +176,8 @@ final class ConditionMonitor: Sendable {
 
   private func isMonitored(_ identifier: String) -> Bool {
     refused.withLock { $0[identifier] != nil }
-      || beacons.snapshot(ofRegion: identifier) != nil
-      || locations.snapshot(ofCircle: identifier) != nil
+      || beacons.region(identifier) != nil
+      || locations.circle(identifier) != nil
   }
 
   /// Returns the event of a change or refusal; `nil` if an assumed state was confirmed.

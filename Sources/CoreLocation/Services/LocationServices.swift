@@ -32,6 +32,8 @@ public final class LocationServices: Sendable {
     /// The source of locations and headings; `nil` for the recordings in the environment, or else
     /// the system's daemons, unless beacons come from a recording.
     public var locationSource: PositionSource?
+    /// Whether the system's daemon receives for the app, where it has no source of its own.
+    public var daemon = DaemonUse.automatic
     /// The name under which data is stored; by default the program file's name.
     public var applicationIdentifier = ServiceManager.Configuration().applicationIdentifier
     /// The part of the system that decides what the application may do.
@@ -55,6 +57,16 @@ public final class LocationServices: Sendable {
 
     /// Creates the default settings.
     public init() {}
+  }
+
+  /// The use of the daemon that receives for all apps of a system; see `docs/daemon.md`.
+  public enum DaemonUse: Sendable, Hashable {
+    /// The daemon is used where it answers; elsewhere the process receives by itself.
+    case automatic
+    /// The process does not receive by itself. A daemon that does not answer is a fault.
+    case required
+    /// The process receives by itself.
+    case never
   }
 
   /// A place for data that outlives the process.
@@ -101,7 +113,48 @@ public final class LocationServices: Sendable {
   }
 
   /// Creates services with the given environment variables.
-  init(_ configuration: Configuration, environment: [String: String]) {
+  convenience init(_ configuration: Configuration, environment: [String: String]) {
+    if let daemon = Self.daemon(configuration, environment) {
+      self.init(configuration, through: daemon)
+    } else {
+      self.init(receiving: configuration, environment: environment)
+    }
+  }
+
+  /// Returns the daemon, if it is to be used and answers, or is required.
+  private static func daemon(
+    _ configuration: Configuration, _ environment: [String: String]
+  ) -> DaemonLink? {
+    guard configuration.daemon != .never, configuration.scanner == nil,
+      configuration.locationSource == nil, EnvironmentScanner.Recordings(environment) == nil
+    else { return nil }
+    let paths = DaemonLink.paths(environment)
+    var hello = AppHello(name: configuration.applicationIdentifier)
+    hello.rangingInterval = configuration.rangingInterval
+    hello.rules = configuration.rules
+    hello.maximumRegions = configuration.monitoring.maximumRegions
+    let daemon = DaemonLink(hello, logger: configuration.logger) {
+      paths.lazy.compactMap { DaemonLink.connect(to: $0) }.first
+    }
+    return daemon.open() || configuration.daemon == .required ? daemon : nil
+  }
+
+  /// Creates services that a daemon carries out.
+  package init(_ configuration: Configuration, through daemon: DaemonLink) {
+    self.configuration = configuration
+    scanner = nil
+    var settings = ServiceManager.Configuration()
+    settings.applicationIdentifier = configuration.applicationIdentifier
+    settings.persistence = .none
+    settings.logger = configuration.logger
+    settings.daemon = daemon
+    core = ServiceManager(settings)
+    beacons = BeaconService(core, scanner: nil)
+    locations = LocationService(core, source: nil)
+  }
+
+  /// Creates services with sources of this process.
+  private init(receiving configuration: Configuration, environment: [String: String]) {
     self.configuration = configuration
     let recordings = EnvironmentScanner.Recordings(environment)
     let application = configuration.applicationIdentifier
@@ -180,7 +233,7 @@ public final class LocationServices: Sendable {
 
   var isEnabled: Bool { receivesBeacons || findsLocations }
 
-  var receivesBeacons: Bool { scanner != nil && beacons.availability == .available }
+  var receivesBeacons: Bool { beacons.availability == .available }
 
   /// Whether there is a source of locations, even if this application may not use it.
   var findsLocations: Bool {
@@ -190,7 +243,7 @@ public final class LocationServices: Sendable {
     }
   }
 
-  var findsHeadings: Bool { locations.source?.hasCompass == true && locations.end == nil }
+  var findsHeadings: Bool { locations.hasCompass && locations.end == nil }
 
   static let noSource =
     "nothing is received: the recording that BEACONSCAN_REPLAY names cannot be opened; name another one, or none to "
@@ -208,7 +261,7 @@ public final class LocationServices: Sendable {
   /// Each iteration has its own sequence, which ends when nothing more will be received. The newest
   /// 64 changes wait for a slow iteration. Only Linux has this member.
   public var health: AsyncStream<ScannerHealth> {
-    let source = locations.source?.name ?? ""
+    let source = locations.sourceName ?? ""
     let hasEnded = { @Sendable [endings] in endings.allSatisfy { $0.end != nil } }
     return AsyncStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
       let client = core.addClient(in: .observers, isReceiving: false) { delivery in
@@ -267,8 +320,8 @@ public final class LocationServices: Sendable {
   /// The services that must end: those that are replayed or, if none is, all that have a source.
   private var endings: [any SourceService] {
     var services: [(isRecorded: Bool, service: any SourceService)] = []
-    if let scanner { services.append((scanner.isRecorded, beacons)) }
-    if let source = locations.source { services.append((source.isRecorded, locations)) }
+    if beacons.hasSource { services.append((beacons.isRecorded, beacons)) }
+    if locations.sourceName != nil { services.append((locations.isRecorded, locations)) }
     let isReplay = services.contains(where: \.isRecorded)
     return services.filter { $0.isRecorded == isReplay }.map(\.service)
   }

@@ -48,6 +48,35 @@ public final class BeaconService: Sendable {
       source: scanner?.erased, manager: manager)
   }
 
+  /// Adds the service to a manager, with the source of another manager's service.
+  package init(
+    _ manager: ServiceManager, sharing other: BeaconService,
+    configuration: Configuration = Configuration()
+  ) {
+    self.manager = manager
+    scanner = other.scanner
+    host = ServiceHost(
+      BeaconMachine(configuration, isRecorded: other.scanner?.isRecorded ?? false),
+      sharing: other.host.shared, manager: manager)
+  }
+
+  /// The state of the service in this process, for another one.
+  package var status: BeaconStatus {
+    var status = BeaconStatus()
+    status.source = SourceStatus(host)
+    status.source.isWanted = isWanted
+    status.source.wallClockOffset = wallClockOffset
+    status.receiverStates = receiverStates
+    status.fault = fault
+    if let received { status.received = [received.from, received.to] }
+    status.ranged = [beaconsRanged.count, beaconsRanged.evictions]
+    status.monitored = [beaconsMonitored.count, beaconsMonitored.evictions]
+    return status
+  }
+
+  /// The state of the service in the daemon, if there is one.
+  private var remote: BeaconStatus? { manager.daemon?.beaconStatus }
+
   /// Adds a client; see ``ServiceManager/addClient(in:isReceiving:pacesRecordings:)``.
   public func addClient(
     in group: ClientGroup = .application, isReceiving: Bool = true, pacesRecordings: Bool = true
@@ -75,45 +104,81 @@ public final class BeaconService: Sendable {
   }
 
   /// The latest state of each adapter; empty before the first report.
-  public var receiverStates: [ScannerHealth] { host.read { $0.receivers.latest } }
+  public var receiverStates: [ScannerHealth] {
+    remote?.receiverStates ?? host.read { $0.receivers.latest }
+  }
 
   /// The reason why nothing is received now, or `nil`.
-  public var fault: ScannerHealth? { host.read { $0.receivers.fault } }
+  public var fault: ScannerHealth? {
+    if let remote { return remote.fault }
+    return host.read { $0.receivers.fault }
+  }
 
   /// The first and the last moment of reception, on the time line of sightings; `nil` before.
   public var received: (from: MonotonicTime, to: MonotonicTime)? {
-    host.read { machine in
+    if let remote {
+      return remote.received.count == 2 ? (remote.received[0], remote.received[1]) : nil
+    }
+    return host.read { machine in
       guard let from = machine.engine.began, let to = machine.engine.now else { return nil }
       return (from, to)
     }
   }
 
   /// The number of beacons that were ranged, and of those that were removed for others.
-  public var beaconsRanged: (count: Int, evictions: Int) { host.read { $0.engine.beaconsRanged } }
+  public var beaconsRanged: (count: Int, evictions: Int) {
+    if let remote { return (remote.ranged[0], remote.ranged[1]) }
+    return host.read { $0.engine.beaconsRanged }
+  }
 
   /// The number of beacons of regions, and of those that were removed for others.
   public var beaconsMonitored: (count: Int, evictions: Int) {
-    host.read { machine in
+    if let remote { return (remote.monitored[0], remote.monitored[1]) }
+    return host.read { machine in
       let evictions = machine.engine.monitor.evictions
       return (machine.engine.monitor.beaconCount + evictions, evictions)
     }
   }
 
-  package var availability: ScannerAvailability { host.availability }
+  package var availability: ScannerAvailability {
+    remote?.source.availability ?? host.availability
+  }
 
-  package var isWanted: Bool { host.read { $0.demand != nil } }
+  package var isWanted: Bool { remote?.source.isWanted ?? host.read { $0.demand != nil } }
+
+  package var hasSource: Bool {
+    if let remote { return remote.source.source != nil }
+    return scanner != nil
+  }
+
+  /// Whether there is a source, and it is a recording.
+  package var isRecorded: Bool { remote?.source.isRecorded ?? host.isRecorded }
 
   /// The reason why the source has ended, as a sentence; `nil` while it has not.
-  public var end: String? { host.end }
+  public var end: String? {
+    if let remote { return remote.source.end }
+    return host.end
+  }
 
   /// The error with which the source ended.
-  public var failure: (any Error)? { host.failure }
+  public var failure: (any Error)? {
+    if let remote { return remote.source.failure.map { RemoteFailure(description: $0) } }
+    return host.failure
+  }
 
   /// Calls a function after the events of earlier requests are handed out.
-  package func afterOutput(_ body: @escaping @Sendable () -> Void) { host.afterOutput(body) }
+  package func afterOutput(_ body: @escaping @Sendable () -> Void) {
+    if let daemon = manager.daemon { return daemon.afterOutput(.beacons, body) }
+    host.afterOutput(body)
+  }
 
-  package func deliveriesFinished() async { await host.deliveriesFinished() }
+  package func deliveriesFinished() async {
+    if let daemon = manager.daemon { return await daemon.deliveriesFinished(.beacons) }
+    await host.deliveriesFinished()
+  }
 
   /// The offset from the source's time to wall-clock time.
-  public var wallClockOffset: WallClockOffset { host.read { $0.wallClockOffset } }
+  public var wallClockOffset: WallClockOffset {
+    remote?.source.wallClockOffset ?? host.read { $0.wallClockOffset }
+  }
 }

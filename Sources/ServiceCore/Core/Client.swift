@@ -110,10 +110,12 @@ final class Client: Sendable {
   }
 
   func send(
-    _ event: any ServiceEvent, key: Store.Key? = nil, pace: DispatchGroup? = nil,
-    returned: (@Sendable (_ wasDealtWith: Bool) -> Void)? = nil
+    _ event: any ServiceEvent, key: Store.Key? = nil, entry: Int64? = nil,
+    pace: DispatchGroup? = nil, returned: (@Sendable (_ wasDealtWith: Bool) -> Void)? = nil,
+    finished: (@Sendable () -> Void)? = nil
   ) {
-    let delivery = ServiceDelivery(event, to: self, key: key, pace: pace, returned: returned)
+    let delivery = ServiceDelivery(
+      event, to: self, key: key, entry: entry, pace: pace, returned: returned, finished: finished)
     switch sink {
     case .function(let receive): receive(delivery)
     case .buffer(let buffer): buffer.append(delivery)

@@ -24,7 +24,7 @@ public struct ServiceClient: Sendable {
   }
 
   /// Starts to deliver events, except stored ones, which wait for ``setReceiving(_:)``.
-  package func beginReceiving() { client.isReceiving = true }
+  package func beginReceiving() { manager.beginReceiving(client) }
 
   /// The changes of the application's authorization, starting with the current status.
   public var authorizationEvents: ClientEvents<AuthorizationEvent> { events { _ in false } }

@@ -19,22 +19,29 @@ package final class ServiceDelivery: Sendable {
   package let event: any ServiceEvent
 
   let key: Store.Key?
+  /// The number of the event's journal entry, if it is stored.
+  package let entry: Int64?
 
   private let client: Client
   /// Called once for a stored event, with whether the client has processed it.
   private let returned: (@Sendable (_ wasDealtWith: Bool) -> Void)?
+  /// Called once at the end, after ``returned``.
+  private let finished: (@Sendable () -> Void)?
   private let pace: DispatchGroup?
   private let isAcknowledged = Atomic<Bool>(false)
   private let isFinished = Atomic<Bool>(false)
 
   init(
-    _ event: any ServiceEvent, to client: Client, key: Store.Key? = nil, pace: DispatchGroup?,
-    returned: (@Sendable (_ wasDealtWith: Bool) -> Void)? = nil
+    _ event: any ServiceEvent, to client: Client, key: Store.Key? = nil, entry: Int64? = nil,
+    pace: DispatchGroup?, returned: (@Sendable (_ wasDealtWith: Bool) -> Void)? = nil,
+    finished: (@Sendable () -> Void)? = nil
   ) {
     self.event = event
     self.client = client
     self.key = key
+    self.entry = entry
     self.returned = returned
+    self.finished = finished
     self.pace = client.pacesRecordings ? pace : nil
     self.pace?.enter()
     client.began(isReplaceable: event.isReplaceable)
@@ -61,6 +68,7 @@ package final class ServiceDelivery: Sendable {
       returned?(false)
     }
     client.finished(isReplaceable: event.isReplaceable)
+    finished?()
     pace?.leave()
   }
 }

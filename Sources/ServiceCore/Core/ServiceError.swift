@@ -29,3 +29,5 @@ public enum ServiceError<Failure: Error & Hashable>: Error, Hashable, CustomStri
     if bytes > maximumIdentifierBytes { throw .identifierTooLong(bytes: bytes) }
   }
 }
+
+extension ServiceError: Codable where Failure: Codable {}

@@ -34,6 +34,9 @@ public final class ServiceManager: Sendable {
     /// stored events go to the journal's readers instead of the clients of their groups.
     package var journalFormat: (@Sendable (any ServiceEvent) -> JournalEntry?)?
 
+    /// The daemon that receives and stores in place of this process; `nil` for none.
+    package var daemon: DaemonLink?
+
     /// The seconds between two checks of a resting source with a fault.
     package var secondsBetweenLooks = 5.0
 
@@ -59,6 +62,7 @@ public final class ServiceManager: Sendable {
   public let configuration: Configuration
 
   let store: RegistrationStore
+  var daemon: DaemonLink? { configuration.daemon }
   package let journal: Journal
   private let deliveries: StoredDeliveries
   // Locks are taken in this order: reports, isRestored, a host's state, the manager's state, the
@@ -99,9 +103,11 @@ public final class ServiceManager: Sendable {
     } discard: { [weak self] in
       self?.discardStored($0)
     }
+    daemon?.attach(self)
   }
 
   deinit {
+    daemon?.close()
     // The timer may fire ten seconds from now.
     state.withLock { $0.endWatch }?()
     deliveries.close()
@@ -127,6 +133,7 @@ public final class ServiceManager: Sendable {
 
   /// The availability of the best source.
   public var availability: ScannerAvailability {
+    if let daemon { return daemon.beaconStatus.source.availability }
     let hosts = hosts
     let all = hosts.map(\.availability)
     let refusal = all.first { if case .notPermitted = $0 { true } else { false } }
@@ -179,17 +186,19 @@ public final class ServiceManager: Sendable {
 
   /// Adds a client whose events are passed to a function, which forwards each without waiting.
   package func addClient(
-    in group: ClientGroup = .application, isReceiving: Bool = true,
+    in group: ClientGroup = .application, isReceiving: Bool = true, pacesRecordings: Bool = true,
     receive: @escaping @Sendable (ServiceDelivery) -> Void
   ) -> ServiceClient {
-    add(group, .function(receive), isReceiving: isReceiving, true)
+    add(group, .function(receive), isReceiving: isReceiving, pacesRecordings)
   }
 
   private func add(
     _ group: ClientGroup, _ sink: Client.Sink, isReceiving: Bool, _ pacesRecordings: Bool
   ) -> ServiceClient {
-    restore()
-    checkAuthorization()
+    if daemon == nil {
+      restore()
+      checkAuthorization()
+    }
     let (client, startsWatch) = state.withLock { state in
       state.latestClient += 1
       let identifier = ClientIdentifier(rawValue: state.latestClient)
@@ -200,6 +209,11 @@ public final class ServiceManager: Sendable {
       state.clients[identifier] = client
       defer { state.isWatching = true }
       return (client, !state.isWatching)
+    }
+    if let daemon {
+      daemon.add(
+        client.identifier, in: group, isReceiving: isReceiving, pacesRecordings: pacesRecordings)
+      return ServiceClient(client, of: self)
     }
     reportAuthorization()
     if isReceiving { setReceiving(true, for: client) }
@@ -214,6 +228,7 @@ public final class ServiceManager: Sendable {
     }
     // Later requests are dropped, so none is left after the services have removed the client.
     client?.remove()
+    daemon?.remove(identifier)
     // The demand ends before the source continues.
     for host in hosts { host.remove(identifier) }
     guard let client else { return }
@@ -224,6 +239,7 @@ public final class ServiceManager: Sendable {
   }
 
   func setReceiving(_ isReceiving: Bool, for client: Client) {
+    daemon?.setReceiving(isReceiving, client.identifier)
     state.withLock { state in
       client.isReceiving = isReceiving
       client.isReceivingStored = isReceiving
@@ -235,6 +251,11 @@ public final class ServiceManager: Sendable {
   private func setReceivers(of group: ClientGroup, _ state: borrowing State, hasArrival: Bool) {
     let receivers = state.clients.values.filter { $0.group == group && $0.isReceivingStored }
     deliveries.setReceivers(receivers, of: group, hasArrival: hasArrival)
+  }
+
+  func beginReceiving(_ client: Client) {
+    daemon?.beginReceiving(client.identifier)
+    client.isReceiving = true
   }
 
   func client(_ identifier: ClientIdentifier) -> Client? {
@@ -277,6 +298,7 @@ public final class ServiceManager: Sendable {
 
   /// Waits until everything that was registered is stored.
   public func flush() {
+    if let daemon { return daemon.flush() }
     for host in hosts { host.finishOutput() }
     journal.finish()
     store.database?.flush()
@@ -326,6 +348,7 @@ public final class ServiceManager: Sendable {
 
   /// The application's authorization now; denied while the source of locations refuses it.
   public var authorizationStatus: AuthorizationStatus {
+    if let daemon { return daemon.checkAuthorization() }
     restore()
     return state.withLock { $0.reported }
   }
@@ -336,6 +359,7 @@ public final class ServiceManager: Sendable {
   /// Requests authorization. The answer is an ``AuthorizationEvent``. A request counts only while
   /// the status is not determined, or to go from when-in-use to always.
   public func requestAuthorization(_ wanted: AuthorizationStatus) {
+    if let daemon { return daemon.requestAuthorization(wanted) }
     restore()
     configuration.authorization.request(wanted, for: configuration.applicationIdentifier)
     let isGranted = state.withLock { state in
@@ -350,6 +374,7 @@ public final class ServiceManager: Sendable {
 
   /// Checks the system's decision, and reports a change to every client.
   public func checkAuthorization() {
+    guard daemon == nil else { return }
     let reading = state.withLock { state in
       state.readings += 1
       return state.readings

@@ -52,7 +52,7 @@ final class StoredDeliveries: Sendable {
     guard state.withLock({ $0.groups[group]?.beginSending() ?? false }) else { return }
     while let (next, slow) = next(of: group) {
       if let (event, client, pause) = next {
-        client.send(event.event, key: event.key, pace: event.pace) { [self] in
+        client.send(event.event, key: event.key, entry: event.id, pace: event.pace) { [self] in
           `return`(event, wasDealtWith: $0)
         }
         // From here on, the delivery makes the recording wait.

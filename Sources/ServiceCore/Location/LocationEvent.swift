@@ -56,7 +56,7 @@ package struct CircleSnapshot: Sendable, Hashable, Codable {
 }
 
 /// The parts of the location service that a client and its group use.
-package struct LocationUse: Sendable, Hashable {
+package struct LocationUse: Sendable, Hashable, Codable {
   package var updates: UpdateSettings?
   package var isRequesting = false
   package var headings = false

@@ -1,0 +1,212 @@
+import Dispatch
+package import ServiceCore
+import Synchronization
+
+/// The services of one application in the daemon.
+package struct AppServices: Sendable {
+  package let manager: ServiceManager
+  package let beacons: BeaconService
+  package let locations: LocationService
+
+  package init(_ manager: ServiceManager, _ beacons: BeaconService, _ locations: LocationService) {
+    self.manager = manager
+    self.beacons = beacons
+    self.locations = locations
+  }
+}
+
+/// The reason why an application is not served.
+package struct AppRefusal: Error {
+  package let sentence: String
+
+  package init(_ sentence: String) { self.sentence = sentence }
+}
+
+/// The connection of a process of an application: it carries out the calls of the process's
+/// clients, and sends their events.
+///
+/// A client gets at most 4,096 events before it finishes one, as in its own process. An end of the
+/// connection removes the clients. Their unfinished stored events then wait for the next ones.
+package final class AppConnection: Sendable {
+  package typealias Admission = @Sendable (AppHello) throws(AppRefusal) -> AppServices
+
+  /// The most clients of a process.
+  private static let maximumClients = 1024
+  /// The most bytes of a message of an application.
+  private static let maximumLine = 1 << 20
+
+  private let socket: LineSocket
+  private let queue = DispatchQueue(label: "AppDaemon.connection")
+  private let state = Mutex(State())
+
+  private struct State {
+    var services: AppServices?
+    var clients: [ClientIdentifier: ServiceClient] = [:]
+    var deliveries: [UInt64: ServiceDelivery] = [:]
+    var latestDelivery: UInt64 = 0
+    var hasEnded = false
+  }
+
+  /// Serves a connected socket. `admit` returns the application's services when it introduces
+  /// itself; `ended` is called once, after its clients are removed.
+  package init(
+    _ descriptor: Int32, admit: @escaping Admission, ended: @escaping @Sendable () -> Void = {}
+  ) {
+    socket = LineSocket(descriptor, maximumLine: Self.maximumLine, on: queue)
+    socket.start { [self] line in
+      receive(line, admit)
+    } ended: { [self] in
+      removeClients()
+      ended()
+    }
+  }
+
+  /// Ends the connection.
+  package func close() { socket.close() }
+
+  private func removeClients() {
+    let (clients, deliveries) = state.withLock { state in
+      defer {
+        state.hasEnded = true
+        state.clients = [:]
+        state.deliveries = [:]
+        state.services = nil
+      }
+      return (state.clients, state.deliveries)
+    }
+    for client in clients.values { client.remove() }
+    for delivery in deliveries.values { delivery.finish() }
+  }
+
+  // MARK: Messages
+
+  private func receive(_ line: [UInt8], _ admit: Admission) {
+    guard let message = try? AppMessage(line: line) else {
+      return refuse("a message is not understood; the protocol has version \(AppHello.version)")
+    }
+    if case .hello(let hello) = message { return greet(hello, admit) }
+    guard let services = state.withLock({ $0.services }) else {
+      return refuse("the first message must be 'hello'")
+    }
+    switch message {
+    case .hello: break
+    case .addClient(let client, let group, let isReceiving, let pacesRecordings):
+      add(client, group, isReceiving, pacesRecordings, services)
+    case .removeClient(let client):
+      state.withLock { $0.clients.removeValue(forKey: client) }?.remove()
+    case .setReceiving(let client, let isReceiving): self[client]?.setReceiving(isReceiving)
+    case .beginReceiving(let client): self[client]?.beginReceiving()
+    case .acknowledge(let number): state.withLock { $0.deliveries[number] }?.acknowledge()
+    case .finish(let number):
+      state.withLock { $0.deliveries.removeValue(forKey: number) }?.finish()
+    case .call(let number, let call): carryOut(call, services) { [self] in reply(number, $0) }
+    }
+  }
+
+  private subscript(_ client: ClientIdentifier) -> ServiceClient? {
+    state.withLock { $0.clients[client] }
+  }
+
+  private func greet(_ hello: AppHello, _ admit: Admission) {
+    guard hello.version == AppHello.version else {
+      return refuse(
+        "the application speaks version \(hello.version) of the protocol, and this service version"
+          + " \(AppHello.version); install the same version of both")
+    }
+    do throws(AppRefusal) {
+      let services = try admit(hello)
+      state.withLock { $0.services = $0.services ?? services }
+      send(.welcome(version: AppHello.version, journal: services.manager.journal.generation))
+    } catch {
+      refuse(error.sentence)
+    }
+  }
+
+  private func refuse(_ sentence: String) {
+    send(.refused(sentence))
+    socket.close()
+  }
+
+  private func add(
+    _ identifier: ClientIdentifier, _ group: ClientGroup, _ isReceiving: Bool,
+    _ pacesRecordings: Bool, _ services: AppServices
+  ) {
+    let isRoom = state.withLock { state in
+      state.clients[identifier] == nil && state.clients.count < Self.maximumClients
+    }
+    guard isRoom else { return refuse("a process may have \(Self.maximumClients) clients at most") }
+    let client = services.manager.addClient(
+      in: group, isReceiving: isReceiving, pacesRecordings: pacesRecordings
+    ) { [weak self] delivery in
+      self?.deliver(delivery, to: identifier)
+    }
+    let hasEnded = state.withLock { state in
+      state.clients[identifier] = client
+      return state.hasEnded
+    }
+    if hasEnded { client.remove() }
+  }
+
+  private func deliver(_ delivery: ServiceDelivery, to client: ClientIdentifier) {
+    guard let event = DeliveredEvent(delivery.event) else { return delivery.complete() }
+    // Under the lock, so that the numbers ascend on the socket.
+    state.withLock { state in
+      guard !state.hasEnded else { return }
+      state.latestDelivery += 1
+      state.deliveries[state.latestDelivery] = delivery
+      send(.delivery(state.latestDelivery, client, event, entry: delivery.entry))
+    }
+  }
+
+  private func reply(_ number: UInt64, _ reply: DaemonReply) { send(.reply(number, reply)) }
+
+  private func send(_ message: DaemonMessage) {
+    if let line = try? message.line() { socket.send(line) }
+  }
+
+  // MARK: Calls
+
+  private func carryOut(
+    _ call: AppCall, _ services: AppServices,
+    _ reply: @escaping @Sendable (DaemonReply) -> Void
+  ) {
+    let manager = services.manager
+    switch call {
+    case .beacons(let request, let identifier):
+      guard let client = self[identifier] else { return reply(.done) }
+      do throws(BeaconServiceError) {
+        reply(.beacons(try services.beacons.perform(request, for: client)))
+      } catch {
+        reply(.beaconsFailed(error))
+      }
+    case .location(let call, let identifier):
+      guard let client = self[identifier] else { return reply(.done) }
+      do throws(LocationServiceError) {
+        reply(.location(try services.locations.perform(call, for: client)))
+      } catch {
+        reply(.locationFailed(error))
+      }
+    case .beaconStatus: reply(.beaconStatus(services.beacons.status))
+    case .locationStatus: reply(.locationStatus(services.locations.status))
+    case .requestAuthorization(let wanted):
+      manager.requestAuthorization(wanted)
+      reply(.done)
+    case .authorization:
+      manager.checkAuthorization()
+      reply(.authorization(manager.authorizationStatus))
+    case .afterOutput(.beacons): services.beacons.afterOutput { reply(.done) }
+    case .afterOutput(.location): services.locations.afterOutput { reply(.done) }
+    case .deliveriesFinished(let service):
+      Task {
+        switch service {
+        case .beacons: await services.beacons.deliveriesFinished()
+        case .location: await services.locations.deliveriesFinished()
+        }
+        reply(.done)
+      }
+    case .flush:
+      manager.flush()
+      reply(.done)
+    }
+  }
+}

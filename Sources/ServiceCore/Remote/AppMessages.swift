@@ -1,0 +1,191 @@
+import FoundationEssentials
+package import Positioning
+package import Regions
+package import Scanning
+
+// The messages between an application and the daemon that receives for it: the calls of the
+// manager's clients and their events, one line of JSON each. docs/daemon.md describes the protocol.
+
+/// A message of an application.
+package enum AppMessage: Codable, Sendable {
+  /// The first message.
+  case hello(AppHello)
+  case addClient(
+    ClientIdentifier, group: ClientGroup, isReceiving: Bool, pacesRecordings: Bool)
+  case removeClient(ClientIdentifier)
+  case setReceiving(ClientIdentifier, Bool)
+  case beginReceiving(ClientIdentifier)
+  /// The client has processed the delivery of this number.
+  case acknowledge(UInt64)
+  /// The client is ready for the next delivery.
+  case finish(UInt64)
+  /// A call, which is answered by a ``DaemonMessage/reply(_:_:)`` with its number.
+  case call(UInt64, AppCall)
+}
+
+/// A message of the daemon.
+package enum DaemonMessage: Codable, Sendable {
+  /// The answer to ``AppMessage/hello(_:)``, with the journal that numbers stored events.
+  case welcome(version: Int, journal: String)
+  /// The daemon does not serve the application, as the sentence explains.
+  case refused(String)
+  /// An event for a client. A stored event has the number of its journal entry, which is the same
+  /// each time that the event is delivered.
+  case delivery(UInt64, ClientIdentifier, DeliveredEvent, entry: Int64?)
+  case reply(UInt64, DaemonReply)
+}
+
+/// An application's settings, which are valid for its own requests.
+package struct AppHello: Codable, Sendable, Hashable {
+  /// The version of the protocol.
+  package static let version = 1
+
+  package var version = AppHello.version
+  /// The application's name for itself, for people; the daemon identifies it by its process.
+  package var name: String
+  /// The seconds between two ranging reports.
+  package var rangingInterval: Double
+  /// The rules of regions without rules of their own.
+  package var rules: RegionRules
+  /// The most regions of beacons at once.
+  package var maximumRegions: Int
+
+  package init(
+    name: String, rangingInterval: Double = 1, rules: RegionRules = .standard,
+    maximumRegions: Int = RegionMonitor.Configuration().maximumRegions
+  ) {
+    self.name = name
+    self.rangingInterval = rangingInterval
+    self.rules = rules
+    self.maximumRegions = maximumRegions
+  }
+}
+
+/// A call of a manager or of a client.
+package enum AppCall: Codable, Sendable {
+  case beacons(BeaconRequest, ClientIdentifier)
+  case location(LocationCall, ClientIdentifier)
+  case beaconStatus
+  case locationStatus
+  case requestAuthorization(AuthorizationStatus)
+  case authorization
+  /// Answered after the events of earlier calls of a service.
+  case afterOutput(ServiceName)
+  /// Answered after clients have processed everything that a recording delivered.
+  case deliveriesFinished(ServiceName)
+  /// Answered when everything that was registered is stored.
+  case flush
+}
+
+/// The services of a manager.
+package enum ServiceName: String, Codable, Sendable {
+  case beacons
+  case location
+}
+
+/// The answer to an ``AppCall``.
+package enum DaemonReply: Codable, Sendable {
+  case done
+  case beacons(BeaconReply)
+  case beaconsFailed(BeaconServiceError)
+  case location(LocationReply)
+  case locationFailed(LocationServiceError)
+  case beaconStatus(BeaconStatus)
+  case locationStatus(LocationStatus)
+  case authorization(AuthorizationStatus)
+}
+
+/// An event on its way to another process.
+package enum DeliveredEvent: Codable, Sendable {
+  case beacons(BeaconEvent)
+  case location(LocationEvent)
+  case authorization(AuthorizationEvent)
+
+  /// Creates the value of an event; `nil` for one that does not leave its process.
+  package init?(_ event: any ServiceEvent) {
+    switch event {
+    case let event as BeaconEvent: self = .beacons(event)
+    case let event as LocationEvent: self = .location(event)
+    case let event as AuthorizationEvent: self = .authorization(event)
+    default: return nil
+    }
+  }
+
+  var event: any ServiceEvent {
+    switch self {
+    case .beacons(let event): event
+    case .location(let event): event
+    case .authorization(let event): event
+    }
+  }
+}
+
+/// The state of a source and of its service.
+package struct SourceStatus: Codable, Sendable {
+  /// The source's name for people; `nil` without a source.
+  package var source: String?
+  package var isRecorded = false
+  package var availability = ScannerAvailability.available
+  package var isWanted = false
+  package var end: String?
+  /// The failure with which the source ended, for people.
+  package var failure: String?
+  package var wallClockOffset = WallClockOffset.zero
+
+  init() {}
+
+  init<S: Service>(_ host: ServiceHost<S>) {
+    source = host.shared?.source.name
+    isRecorded = host.isRecorded
+    availability = host.availability
+    end = host.end
+    failure = host.failure.map { "\($0)" }
+  }
+}
+
+/// The state of a ``BeaconService``.
+package struct BeaconStatus: Codable, Sendable {
+  package var source = SourceStatus()
+  package var receiverStates: [ScannerHealth] = []
+  package var fault: ScannerHealth?
+  /// The first and the last moment of reception; empty before.
+  package var received: [MonotonicTime] = []
+  /// The number of beacons that were ranged, and of those that were removed for others.
+  package var ranged = [0, 0]
+  package var monitored = [0, 0]
+}
+
+/// The state of a ``LocationService``.
+package struct LocationStatus: Codable, Sendable {
+  package var source = SourceStatus()
+  package var hasCompass = false
+  package var health: LocationHealth?
+  package var fault: LocationHealth?
+  package var latestFix: Fix?
+}
+
+/// The failure of a source in another process.
+package struct RemoteFailure: Error, CustomStringConvertible {
+  package let description: String
+}
+
+extension Encodable where Self: Sendable {
+  /// The value as one line of JSON, with numbers that JSON does not have as texts.
+  package func line() throws -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.nonConformingFloatEncodingStrategy = .convertToString(
+      positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+    encoder.outputFormatting = .withoutEscapingSlashes
+    return try Array(encoder.encode(self))
+  }
+}
+
+extension Decodable where Self: Sendable {
+  /// Reads a value from a line of JSON.
+  package init(line: [UInt8]) throws {
+    let decoder = JSONDecoder()
+    decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+      positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+    self = try decoder.decode(Self.self, from: Data(line))
+  }
+}

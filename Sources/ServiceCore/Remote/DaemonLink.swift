@@ -1,0 +1,482 @@
+import DequeModule
+import Dispatch
+import Glibc
+package import Logging
+import Positioning
+import Scanning
+import Synchronization
+
+/// The daemon that receives in place of this process, for the clients of one ``ServiceManager``.
+///
+/// A manager with a daemon passes its clients' calls on, and hands out the events that come back. A
+/// daemon that ends is a fault of the source: clients are notified, requests are kept, and a new
+/// connection repeats them. An event that a client has processed is not delivered again by it.
+package final class DaemonLink: Sendable {
+  /// Connects to the daemon; returns the socket's descriptor, or `nil` if it does not answer.
+  package typealias Connect = @Sendable () -> Int32?
+
+  private let hello: AppHello
+  private let connect: Connect
+  private let logger: Logger
+  private let wire = DispatchQueue(label: "ServiceCore.daemon.wire")
+  private let events = DispatchQueue(label: "ServiceCore.daemon.events")
+  private let state = Mutex(State())
+
+  /// The longest wait for an answer, in seconds. A daemon may ask others before it answers.
+  private static let patience = 30.0
+  /// The most bytes of a message.
+  private static let maximumLine = 64 << 20
+  /// The seconds before the first and the later attempts to connect again.
+  private static let pauses = [0.05, 0.2, 1, 2, 5]
+  /// The number of processed stored events to remember, more than can be on their way.
+  private static let maximumProcessed = 16384
+
+  private typealias Answer = @Sendable (DaemonReply?) -> Void
+
+  /// A stored event on its way to one client.
+  private struct Entry: Hashable {
+    var client: ClientIdentifier
+    var number: Int64
+  }
+
+  private struct State {
+    weak var manager: ServiceManager?
+    var socket: LineSocket?
+    /// The number of connections so far. Deliveries of an earlier one are not acknowledged.
+    var connections: UInt64 = 0
+    var isClosed = false
+    var latestCall: UInt64 = 0
+    var answers: [UInt64: Answer] = [:]
+    var kept = KeptCalls()
+    /// The stored events that clients process, with their latest deliveries.
+    var processing: [Entry: Delivery] = [:]
+    var processed: Set<Entry> = []
+    var processedInOrder = Deque<Entry>()
+    /// The journal that numbers the stored events.
+    var journal = ""
+    var authorization = AuthorizationStatus.notDetermined
+    var attempts = 0
+
+    mutating func number() -> UInt64 {
+      latestCall += 1
+      return latestCall
+    }
+  }
+
+  package init(_ hello: AppHello, logger: Logger, connect: @escaping Connect) {
+    self.hello = hello
+    self.logger = logger
+    self.connect = connect
+  }
+
+  /// Uses the daemon for a manager. One that does not answer yet is connected to later.
+  func attach(_ manager: ServiceManager) {
+    let isConnected = state.withLock { state in
+      state.manager = manager
+      return state.socket != nil
+    }
+    if !isConnected { connectAgain() }
+  }
+
+  func close() {
+    let socket = state.withLock { state in
+      state.isClosed = true
+      return state.socket
+    }
+    socket?.close()
+  }
+
+  /// One sentence for people.
+  static let absence =
+    "the location service does not answer; start it by: systemctl start beaconscan-serve"
+
+  // MARK: The connection
+
+  /// Connects, and repeats the kept requests. Returns whether the daemon serves this process.
+  package func open() -> Bool {
+    guard let descriptor = connect() else { return false }
+    let socket = LineSocket(descriptor, maximumLine: Self.maximumLine, on: wire)
+    let connection = state.withLock { state in
+      state.connections += 1
+      return state.connections
+    }
+    let answered = DispatchSemaphore(value: 0)
+    let welcome = Welcome()
+    socket.start { [weak self] line in
+      if welcome.message.withLock({ $0 != nil }) {
+        self?.receive(line, connection)
+      } else {
+        welcome.message.withLock { $0 = try? DaemonMessage(line: line) }
+        answered.signal()
+      }
+    } ended: { [weak self] in
+      answered.signal()
+      self?.connectionEnded(connection)
+    }
+    send([.hello(hello)], to: socket)
+    _ = answered.wait(timeout: .now() + Self.patience)
+    let message = welcome.message.withLock { $0 }
+    guard case .welcome(_, let journal)? = message else {
+      if case .refused(let sentence)? = message { logger.error("\(sentence)") }
+      socket.close()
+      return false
+    }
+    // Under the lock, so that no later request comes before the kept ones.
+    let isUsed = state.withLock { state in
+      guard !state.isClosed, state.connections == connection else { return false }
+      state.socket = socket
+      state.attempts = 0
+      if state.journal != journal {
+        state.journal = journal
+        state.processed = []
+        state.processedInOrder = []
+      }
+      var latest = state.latestCall
+      let messages = state.kept.messages {
+        latest += 1
+        return latest
+      }
+      state.latestCall = latest
+      send(messages, to: socket)
+      return true
+    }
+    if !isUsed { socket.close() }
+    return isUsed
+  }
+
+  private final class Welcome: Sendable {
+    let message = Mutex<DaemonMessage?>(nil)
+  }
+
+  private func connectionEnded(_ connection: UInt64) {
+    let (answers, manager) = state.withLock { state -> ([Answer], ServiceManager?) in
+      guard state.connections == connection, state.socket != nil else { return ([], nil) }
+      state.socket = nil
+      defer { state.answers = [:] }
+      return (Array(state.answers.values), state.isClosed ? nil : state.manager)
+    }
+    for answer in answers { answer(nil) }
+    guard let manager else { return }
+    logger.error("\(Self.absence)")
+    events.async { [self] in reportAbsence(to: manager) }
+    connectAgain()
+  }
+
+  private func connectAgain() {
+    let pause = state.withLock { state in
+      defer { state.attempts += 1 }
+      return Self.pauses[min(state.attempts, Self.pauses.count - 1)]
+    }
+    DispatchQueue.global().asyncAfter(deadline: .now() + pause) { [weak self] in
+      guard let self, !state.withLock({ $0.isClosed || $0.manager == nil }) else { return }
+      if open() {
+        logger.notice("the location service answers again")
+      } else {
+        connectAgain()
+      }
+    }
+  }
+
+  private func reportAbsence(to manager: ServiceManager) {
+    for client in manager.clients({ $0.isReceiving }) {
+      let now = MonotonicTime.now
+      client.send(
+        BeaconEvent.health(
+          ScannerHealth(.notAnswering, at: now, isReceptionLost: true, sentence: Self.absence),
+          at: .now))
+      client.send(
+        LocationEvent.health(
+          LocationHealth(.notAnswering, at: now, sentence: Self.absence), at: .now))
+    }
+  }
+
+  private func send(_ messages: [AppMessage], to socket: LineSocket?) {
+    for message in messages {
+      do {
+        try socket?.send(message.line())
+      } catch {
+        logger.error("a request cannot be encoded: \(error)")
+      }
+    }
+  }
+
+  // MARK: Clients
+
+  func add(
+    _ client: ClientIdentifier, in group: ClientGroup, isReceiving: Bool, pacesRecordings: Bool
+  ) {
+    pass(
+      .addClient(client, group: group, isReceiving: isReceiving, pacesRecordings: pacesRecordings)
+    ) {
+      $0.add(
+        KeptCalls.Client(group, isReceiving: isReceiving, pacesRecordings: pacesRecordings), client)
+    }
+  }
+
+  func remove(_ client: ClientIdentifier) {
+    pass(.removeClient(client)) { $0.remove(client) }
+    state.withLock { state in
+      state.processing = state.processing.filter { $0.key.client != client }
+    }
+  }
+
+  func setReceiving(_ isReceiving: Bool, _ client: ClientIdentifier) {
+    pass(.setReceiving(client, isReceiving)) {
+      $0.change(client) {
+        $0.isReceiving = isReceiving
+        $0.isReceivingStored = isReceiving
+      }
+    }
+  }
+
+  func beginReceiving(_ client: ClientIdentifier) {
+    pass(.beginReceiving(client)) { $0.change(client) { $0.isReceiving = true } }
+  }
+
+  /// Keeps a request and sends it, in one order with all others.
+  private func pass(_ message: AppMessage, _ keep: (inout KeptCalls) -> Void) {
+    state.withLock { state in
+      keep(&state.kept)
+      send([message], to: state.socket)
+    }
+  }
+
+  // MARK: Calls
+
+  /// Makes a call, and returns the reply; `nil` without a daemon.
+  private func ask(
+    _ call: AppCall, keep: (inout KeptCalls) -> Void = { _ in }
+  ) -> DaemonReply? {
+    let answered = DispatchSemaphore(value: 0)
+    let slot = Slot()
+    let isSent = start(call, keep: keep) { value in
+      slot.value.withLock { $0 = value }
+      answered.signal()
+    }
+    guard isSent else { return nil }
+    guard answered.wait(timeout: .now() + Self.patience) == .success else {
+      // A daemon that does not answer is one that does not run.
+      state.withLock { $0.socket }?.close()
+      return nil
+    }
+    return slot.value.withLock { $0 }
+  }
+
+  private final class Slot: Sendable {
+    let value = Mutex<DaemonReply?>(nil)
+  }
+
+  private func start(
+    _ call: AppCall, keep: (inout KeptCalls) -> Void = { _ in }, _ answer: @escaping Answer
+  ) -> Bool {
+    state.withLock { state in
+      keep(&state.kept)
+      guard let socket = state.socket else { return false }
+      let number = state.number()
+      state.answers[number] = answer
+      send([.call(number, call)], to: socket)
+      return true
+    }
+  }
+
+  func perform(
+    _ request: BeaconRequest, for client: ClientIdentifier
+  ) throws(BeaconServiceError) -> BeaconReply {
+    switch ask(.beacons(request, client), keep: { $0.keep(request, of: client) }) {
+    case .beacons(let reply)?:
+      state.withLock { $0.kept.update(reply, of: client) }
+      return reply
+    case .beaconsFailed(let error)?:
+      if case .register(let region, _) = request, error != .denied {
+        let withdrawal = BeaconRequest.unregister(region.identifier)
+        state.withLock { $0.kept.keep(withdrawal, of: client) }
+      }
+      throw error
+    default: return state.withLock { $0.kept.reply(to: request, of: client) }
+    }
+  }
+
+  func perform(
+    _ call: LocationCall, for client: ClientIdentifier
+  ) throws(LocationServiceError) -> LocationReply {
+    switch ask(.location(call, client), keep: { $0.keep(call, of: client) }) {
+    case .location(let reply)?:
+      state.withLock { $0.kept.update(reply, of: client) }
+      return reply
+    case .locationFailed(let error)?:
+      if case .register(let circle, _) = call, error != .denied {
+        let withdrawal = LocationCall.unregister(circle.region.identifier)
+        state.withLock { $0.kept.keep(withdrawal, of: client) }
+      }
+      throw error
+    default: return state.withLock { $0.kept.reply(to: call, of: client) }
+    }
+  }
+
+  var beaconStatus: BeaconStatus {
+    if case .beaconStatus(let status)? = ask(.beaconStatus) { return status }
+    var status = BeaconStatus()
+    status.source.availability = .unavailable(Self.absence)
+    return status
+  }
+
+  var locationStatus: LocationStatus {
+    if case .locationStatus(let status)? = ask(.locationStatus) { return status }
+    var status = LocationStatus()
+    status.source.availability = .unavailable(Self.absence)
+    return status
+  }
+
+  /// Calls a function after the events of earlier calls are handed out.
+  func afterOutput(_ service: ServiceName, _ body: @escaping @Sendable () -> Void) {
+    call(.afterOutput(service)) { [events] in events.async(execute: body) }
+  }
+
+  func deliveriesFinished(_ service: ServiceName) async {
+    await withCheckedContinuation { continuation in
+      call(.deliveriesFinished(service)) { continuation.resume() }
+    }
+  }
+
+  private func call(_ call: AppCall, then body: @escaping @Sendable () -> Void) {
+    if !start(call, { _ in body() }) { body() }
+  }
+
+  func flush() { _ = ask(.flush) }
+
+  // MARK: Authorization
+
+  /// The status, which the daemon checks.
+  func checkAuthorization() -> AuthorizationStatus {
+    let reply = ask(.authorization)
+    return state.withLock { state in
+      if case .authorization(let status)? = reply { state.authorization = status }
+      return state.authorization
+    }
+  }
+
+  func requestAuthorization(_ wanted: AuthorizationStatus) {
+    _ = ask(.requestAuthorization(wanted)) { $0.authorization = wanted }
+  }
+
+  // MARK: Events
+
+  private func receive(_ line: [UInt8], _ connection: UInt64) {
+    let message: DaemonMessage
+    do {
+      message = try DaemonMessage(line: line)
+    } catch {
+      return logger.error("a message of the location service is not understood: \(error)")
+    }
+    switch message {
+    case .welcome: break
+    case .refused(let sentence): logger.error("\(sentence)")
+    case .reply(let number, let reply):
+      state.withLock { $0.answers.removeValue(forKey: number) }?(reply)
+    case .delivery(let number, let client, let event, let entry):
+      events.async { [self] in
+        deliver(
+          Delivery(number: number, connection: connection, client: client), event.event,
+          entry.map { Entry(client: client, number: $0) })
+      }
+    }
+  }
+
+  private struct Delivery: Sendable {
+    let number: UInt64
+    let connection: UInt64
+    let client: ClientIdentifier
+  }
+
+  private func deliver(_ delivery: Delivery, _ event: any ServiceEvent, _ entry: Entry?) {
+    guard let client = state.withLock({ $0.manager })?.client(delivery.client) else {
+      return answer(delivery, entry, wasProcessed: false)
+    }
+    if let event = event as? AuthorizationEvent {
+      state.withLock { $0.authorization = event.status }
+    }
+    let isNew = state.withLock { state -> Bool? in
+      state.kept.note(event, of: delivery.client)
+      guard let entry else { return true }
+      if state.processed.contains(entry) { return nil }
+      defer { state.processing[entry] = delivery }
+      return state.processing[entry] == nil
+    }
+    guard let isNew else {
+      // The acknowledgment was lost with the daemon.
+      answer(delivery, entry, wasProcessed: true)
+      return
+    }
+    guard isNew else { return }
+    client.send(
+      event,
+      returned: { [self] wasProcessed in
+        if wasProcessed { acknowledge(delivery, entry) }
+      },
+      finished: { [self] in finish(delivery, entry) })
+  }
+
+  private func answer(_ delivery: Delivery, _ entry: Entry?, wasProcessed: Bool) {
+    if wasProcessed { acknowledge(delivery, entry) }
+    finish(delivery, entry)
+  }
+
+  private func acknowledge(_ delivery: Delivery, _ entry: Entry?) {
+    state.withLock { state in
+      let latest = entry.flatMap { state.processing[$0] } ?? delivery
+      if let entry, state.processed.insert(entry).inserted {
+        state.processedInOrder.append(entry)
+        if state.processedInOrder.count > Self.maximumProcessed {
+          state.processed.remove(state.processedInOrder.removeFirst())
+        }
+      }
+      if latest.connection == state.connections {
+        send([.acknowledge(latest.number)], to: state.socket)
+      }
+    }
+  }
+
+  private func finish(_ delivery: Delivery, _ entry: Entry?) {
+    state.withLock { state in
+      let latest = entry.flatMap { state.processing.removeValue(forKey: $0) } ?? delivery
+      if latest.connection == state.connections {
+        send([.finish(latest.number)], to: state.socket)
+      }
+    }
+  }
+}
+
+extension DaemonLink {
+  /// The variable with the path of the daemon's socket, in place of the usual ones.
+  package static let pathVariable = "BEACONSCAN_SOCKET"
+
+  /// Returns the paths of the daemon's socket, in the order in which they are tried.
+  package static func paths(_ environment: [String: String]) -> [String] {
+    if let path = environment[pathVariable] { return [path] }
+    let session = environment["XDG_RUNTIME_DIR"].map { ["\($0)/beaconscan/apps.sock"] } ?? []
+    return session + ["/run/beaconscan/apps.sock"]
+  }
+
+  /// Connects to a Unix socket; returns `nil` if nothing listens there.
+  package static func connect(to path: String) -> Int32? {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let bytes = Array(path.utf8)
+    // The path ends with a zero byte.
+    guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return nil }
+    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
+    let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+    let descriptor = socket(AF_UNIX, type, 0)
+    guard descriptor >= 0 else { return nil }
+    let result = unsafe withUnsafePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    guard result == 0 else {
+      Glibc.close(descriptor)
+      return nil
+    }
+    return descriptor
+  }
+}

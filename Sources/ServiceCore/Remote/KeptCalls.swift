@@ -1,0 +1,195 @@
+import Positioning
+import Regions
+
+/// The requests of an application's clients that stay valid, for a daemon that starts again.
+struct KeptCalls {
+  struct Client {
+    var group: ClientGroup
+    var isReceiving: Bool
+    var isReceivingStored: Bool
+    var pacesRecordings: Bool
+    fileprivate var ranged: Set<RangingRequest> = []
+    fileprivate var wantsSightings = false
+    fileprivate var updates: UpdateSettings?
+    fileprivate var request: AccuracyClass?
+    fileprivate var headings: LocationCall?
+
+    init(_ group: ClientGroup, isReceiving: Bool, pacesRecordings: Bool) {
+      self.group = group
+      self.isReceiving = isReceiving
+      self.isReceivingStored = isReceiving
+      self.pacesRecordings = pacesRecordings
+    }
+  }
+
+  /// What a group has registered.
+  private struct Group {
+    var regions: [String: BeaconRegion] = [:]
+    var circles: [String: MonitoredCircle] = [:]
+    var visits = false
+    var significantChanges = false
+  }
+
+  private(set) var clients: [ClientIdentifier: Client] = [:]
+  private var groups: [ClientGroup: Group] = [:]
+  var authorization: AuthorizationStatus?
+
+  mutating func add(_ client: Client, _ identifier: ClientIdentifier) {
+    clients[identifier] = client
+  }
+
+  mutating func remove(_ identifier: ClientIdentifier) { clients[identifier] = nil }
+
+  mutating func change(_ identifier: ClientIdentifier, _ change: (inout Client) -> Void) {
+    if let index = clients.index(forKey: identifier) { change(&clients.values[index]) }
+  }
+
+  // MARK: Beacons
+
+  mutating func keep(_ request: BeaconRequest, of identifier: ClientIdentifier) {
+    guard let group = clients[identifier]?.group else { return }
+    switch request {
+    case .startRanging(let requests): change(identifier) { $0.ranged.formUnion(requests) }
+    case .stopRanging(let request): change(identifier) { $0.ranged.remove(request) }
+    case .startSightings: change(identifier) { $0.wantsSightings = true }
+    case .stopSightings: change(identifier) { $0.wantsSightings = false }
+    case .register(let region, _):
+      groups[group, default: Group()].regions[region.identifier] = region
+    case .unregister(let name): groups[group]?.regions[name] = nil
+    case .rangingRequests, .regions, .region, .snapshot, .approach, .requestState, .keep,
+      .reportReceiverStates:
+      break
+    }
+  }
+
+  mutating func update(_ reply: BeaconReply, of identifier: ClientIdentifier) {
+    guard case .regions(let regions) = reply, let group = clients[identifier]?.group else { return }
+    groups[group, default: Group()].regions = Dictionary(
+      regions.map { ($0.identifier, $0) }, uniquingKeysWith: { $1 })
+  }
+
+  /// Returns the reply while there is no daemon.
+  func reply(to request: BeaconRequest, of identifier: ClientIdentifier) -> BeaconReply {
+    let group = clients[identifier].flatMap { groups[$0.group] }
+    switch request {
+    case .rangingRequests: return .ranging(clients[identifier]?.ranged ?? [])
+    case .regions:
+      let regions = group.map { Array($0.regions.values) } ?? []
+      return .regions(regions.sorted { $0.identifier < $1.identifier })
+    case .region(let name): return .region(group?.regions[name])
+    case .snapshot: return .snapshot(nil)
+    case .approach: return .approach(nil)
+    default: return .done
+    }
+  }
+
+  // MARK: Locations
+
+  mutating func keep(_ call: LocationCall, of identifier: ClientIdentifier) {
+    guard let group = clients[identifier]?.group else { return }
+    switch call {
+    case .startUpdates(let settings):
+      change(identifier) {
+        $0.updates = settings
+        $0.request = nil
+      }
+    case .changeUpdates(let settings):
+      change(identifier) { if $0.updates != nil { $0.updates = settings } }
+    case .stopUpdates: change(identifier) { $0.updates = nil }
+    case .requestFix(let accuracy): change(identifier) { $0.request = accuracy }
+    case .cancelRequest: change(identifier) { $0.request = nil }
+    case .startHeadings: change(identifier) { $0.headings = call }
+    case .stopHeadings: change(identifier) { $0.headings = nil }
+    case .startVisits: groups[group, default: Group()].visits = true
+    case .stopVisits: groups[group]?.visits = false
+    case .startSignificantChanges: groups[group, default: Group()].significantChanges = true
+    case .stopSignificantChanges: groups[group]?.significantChanges = false
+    case .register(let circle, _):
+      groups[group, default: Group()].circles[circle.region.identifier] = circle
+    case .unregister(let name): groups[group]?.circles[name] = nil
+    case .use, .allowDeferral, .disallowDeferral, .circles, .circle, .snapshot, .requestState,
+      .keep, .latestHeading, .reportHealth:
+      break
+    }
+  }
+
+  mutating func update(_ reply: LocationReply, of identifier: ClientIdentifier) {
+    guard case .circles(let circles) = reply, let group = clients[identifier]?.group else { return }
+    groups[group, default: Group()].circles = Dictionary(
+      circles.map { ($0.region.identifier, $0) }, uniquingKeysWith: { $1 })
+  }
+
+  /// Records that a request for one fix was answered.
+  mutating func note(_ event: any ServiceEvent, of identifier: ClientIdentifier) {
+    switch event {
+    case LocationEvent.requestedFix, LocationEvent.requestTimedOut, LocationEvent.requestFailed:
+      change(identifier) { $0.request = nil }
+    default: break
+    }
+  }
+
+  /// Returns the reply while there is no daemon.
+  func reply(to call: LocationCall, of identifier: ClientIdentifier) -> LocationReply {
+    let client = clients[identifier]
+    let group = client.flatMap { groups[$0.group] }
+    switch call {
+    case .use:
+      var use = LocationUse()
+      use.updates = client?.updates
+      use.isRequesting = client?.request != nil
+      use.headings = client?.headings != nil
+      use.visits = group?.visits ?? false
+      use.significantChanges = group?.significantChanges ?? false
+      return .use(use)
+    case .circles:
+      let circles = group.map { Array($0.circles.values) } ?? []
+      return .circles(circles.sorted { $0.region.identifier < $1.region.identifier })
+    case .circle(let name): return .circle(group?.circles[name])
+    case .snapshot: return .snapshot(nil)
+    case .latestHeading: return .heading(nil)
+    default: return .done
+    }
+  }
+
+  // MARK: A new connection
+
+  /// Returns the messages that repeat the requests. The clients receive after the last of them.
+  func messages(number: () -> UInt64) -> [AppMessage] {
+    var messages: [AppMessage] = []
+    func call(_ call: AppCall) { messages.append(.call(number(), call)) }
+    if let authorization { call(.requestAuthorization(authorization)) }
+    let sorted = clients.sorted { $0.key.rawValue < $1.key.rawValue }
+    for (identifier, client) in sorted {
+      messages.append(
+        .addClient(
+          identifier, group: client.group, isReceiving: false,
+          pacesRecordings: client.pacesRecordings))
+    }
+    var restored: Set<ClientGroup> = []
+    for (identifier, client) in sorted {
+      if client.isReceiving { messages.append(.beginReceiving(identifier)) }
+      if let group = groups[client.group], restored.insert(client.group).inserted {
+        for region in group.regions.values.sorted(by: { $0.identifier < $1.identifier }) {
+          call(.beacons(.keep(region), identifier))
+        }
+        let circles = group.circles.values
+        for circle in circles.sorted(by: { $0.region.identifier < $1.region.identifier }) {
+          call(.location(.keep(circle), identifier))
+        }
+        if group.visits { call(.location(.startVisits, identifier)) }
+        if group.significantChanges { call(.location(.startSignificantChanges, identifier)) }
+      }
+      if !client.ranged.isEmpty { call(.beacons(.startRanging(client.ranged), identifier)) }
+      if client.wantsSightings { call(.beacons(.startSightings, identifier)) }
+      if let updates = client.updates { call(.location(.startUpdates(updates), identifier)) }
+      if let request = client.request { call(.location(.requestFix(request), identifier)) }
+      if let headings = client.headings { call(.location(headings, identifier)) }
+      if client.isReceiving {
+        call(.beacons(.reportReceiverStates, identifier))
+        call(.location(.reportHealth, identifier))
+      }
+      if client.isReceivingStored { messages.append(.setReceiving(identifier, true)) }
+    }
+    return messages
+  }
+}
