@@ -58,6 +58,7 @@ let package = Package(
     // Loaded when it is needed: nothing links it.
     .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CPidfd"),
     .systemLibrary(name: "CXattr"),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
@@ -156,7 +157,7 @@ let package = Package(
     .target(
       name: "AppDaemon",
       dependencies: [
-        "DBusMessages", "Scanning", "ServiceCore",
+        "CPidfd", "DBusMessages", "Scanning", "ServiceCore",
         .product(name: "Logging", package: "swift-log"),
       ]),
 
@@ -330,8 +331,12 @@ let package = Package(
       name: "AppDaemonTests",
       dependencies: [
         "AppDaemon", "BeaconTesting", "DBusMessages", "Scanning", "ServiceCore", "TestDaemons",
-        "TestSupport", .product(name: "Logging", package: "swift-log"),
-      ]),
+        "TestSupport", "peer-identity-run", .product(name: "Logging", package: "swift-log"),
+      ],
+      exclude: ["races.py"]),
+    // Identifies the peers of its socket, for AppDaemonTests.
+    .executableTarget(
+      name: "peer-identity-run", dependencies: ["AppDaemon"], path: "Tests/PeerIdentityRun"),
     // Their receiver is a program in Python, which verifies signatures by its own library.
     .testTarget(
       name: "WebhooksTests",

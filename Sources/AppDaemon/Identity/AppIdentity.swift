@@ -16,12 +16,64 @@ package struct AppIdentity: Hashable, Sendable, Codable {
   package let strength: Strength
   /// The numeric identifier of the user.
   package let user: UInt32
-  /// The name of the unit or sandbox, or the path of the program.
+  /// The application's name in the administrator's file and in polkit's rules. Its form shows its
+  /// origin, so no claim equals the name of a unit or of a sandbox:
+  ///
+  /// - `kiosk.service`: a unit of the system
+  /// - `flatpak:com.example.App`, `snap:example`: a sandbox
+  /// - `user:kiosk.service`: a unit of a user's manager
+  /// - `/usr/bin/kiosk`: a program
+  /// - `name:kiosk`: a process's name, where the path of its program is not known
   package let identifier: String
 
   package init(_ identifier: String, strength: Strength, user: UInt32) {
     self.identifier = identifier
     self.strength = strength
     self.user = user
+  }
+
+  /// The name of a file for this application alone: the user and the identifier, with `%` and two
+  /// hexadecimal digits for each byte that is not an ASCII letter, a digit, or one of `-._:@`.
+  package var fileName: String { "\(user)-\(Self.escaped(identifier))" }
+
+  /// The length of an identifier that still makes a valid ``fileName``, in bytes of that name.
+  static let maximumLength = 200
+
+  /// Whether an identifier has a valid length.
+  static func admits(_ identifier: some StringProtocol) -> Bool {
+    escaped(identifier).utf8.count <= maximumLength
+  }
+
+  private static func escaped(_ text: some StringProtocol) -> String {
+    text.utf8.reduce(into: "") { name, byte in
+      let isPlain =
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "."),
+          UInt8(ascii: "_"), UInt8(ascii: ":"), UInt8(ascii: "@"):
+          true
+        default: false
+        }
+      if isPlain {
+        name.unicodeScalars.append(Unicode.Scalar(byte))
+      } else {
+        name += (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+      }
+    }
+  }
+}
+
+extension AppIdentity: CustomStringConvertible {
+  /// The application in words, for people: `the Flatpak com.example.App`.
+  package var description: String {
+    func rest(_ prefix: String) -> Substring? {
+      identifier.hasPrefix(prefix) ? identifier.dropFirst(prefix.count) : nil
+    }
+    if let name = rest("flatpak:") { return "the Flatpak \(name)" }
+    if let name = rest("snap:") { return "the snap \(name)" }
+    if let name = rest("user:") { return "the user's service \(name)" }
+    if let name = rest("name:") { return "the program \(name)" }
+    return strength == .systemUnit
+      ? "the system's service \(identifier)" : "the program \(identifier)"
   }
 }

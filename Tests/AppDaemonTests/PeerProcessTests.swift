@@ -1,0 +1,113 @@
+import AppDaemon
+import Foundation
+import TestDaemons
+import TestSupport
+import Testing
+
+@Suite(.blocking) struct PeerProcessTests {
+  /// The two ends of a connection, whose peer is this process.
+  private final class Connection {
+    let ends: [Int32]
+    init() throws {
+      var ends: [Int32] = [-1, -1]
+      // The array outlives the call.
+      try #require(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+      self.ends = ends
+    }
+    deinit { for end in ends { close(end) } }
+    func send() {
+      var byte: UInt8 = 1
+      // The byte outlives the call.
+      _ = unsafe Glibc.send(ends[1], &byte, 1, 0)
+    }
+  }
+
+  @Test(arguments: [true, false]) func aPeerIsIdentified(usingPeerDescriptor: Bool) throws {
+    let connection = try Connection()
+    let peer = try PeerProcess(
+      accepted: connection.ends[0], usingPeerDescriptor: usingPeerDescriptor)
+    #expect(peer.process == getpid())
+    #expect(peer.app.user == getuid())
+    #expect(peer.isAlive)
+    // Other tests may run as a unit.
+    if peer.app.strength == .claim, !peer.app.identifier.hasPrefix("user:") {
+      #expect(
+        peer.app.identifier
+          == (try FileManager.default.destinationOfSymbolicLink(
+            atPath: "/proc/self/exe")))
+    }
+    let stat = try String(contentsOfFile: "/proc/self/stat", encoding: .utf8)
+    #expect(stat.contains(" \(peer.startTime) "))
+  }
+
+  @Test func aPeerConfirmsItselfByAnAnswer() throws {
+    let connection = try Connection()
+    let peer = try PeerProcess(accepted: connection.ends[0], usingPeerDescriptor: false)
+    #expect(peer.needsConfirmation)
+    #expect(throws: PeerError.unconfirmed(process: getpid())) {
+      try peer.confirm(on: connection.ends[0])
+    }
+    connection.send()
+    try peer.confirm(on: connection.ends[0])
+    // The answer was not read.
+    var byte: UInt8 = 0
+    // The byte outlives the call.
+    #expect(unsafe recv(connection.ends[0], &byte, 1, Int32(MSG_DONTWAIT)) == 1)
+  }
+
+  @Test func bytesThatCameBeforeConfirmNothing() throws {
+    let connection = try Connection()
+    connection.send()
+    let peer = try PeerProcess(accepted: connection.ends[0], usingPeerDescriptor: false)
+    #expect(throws: PeerError.unconfirmed(process: getpid())) {
+      try peer.confirm(on: connection.ends[0])
+    }
+  }
+
+  @Test func aClosedConnectionHasNoPeer() throws {
+    let connection = try Connection()
+    close(connection.ends[1])
+    #expect(throws: PeerError.ended) {
+      try PeerProcess(accepted: connection.ends[0], usingPeerDescriptor: false)
+    }
+  }
+
+  @Test func somethingElseThanASocketHasNoPeer() {
+    #expect(throws: PeerError.failed(call: "getsockopt", error: ENOTSOCK)) {
+      try PeerProcess(accepted: 0)
+    }
+    #expect(throws: PeerError.failed(call: "getsockopt", error: EBADF)) {
+      try PeerProcess(accepted: -1)
+    }
+  }
+
+  /// Set `BEACONSCAN_LONG=1` for 10,000 tries.
+  @Test(.enabled(if: canForce, "numbers of processes cannot be forced here: it needs root"))
+  func aNumberThatWasGivenAgainIsNeverTakenForTheApp() throws {
+    let isLong = ProcessInfo.processInfo.environment["BEACONSCAN_LONG"] == "1"
+    let tests = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+      .deletingLastPathComponent()
+    let output = Pipe()
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/unshare")
+    process.arguments = [
+      "-pf", "--kill-child", "--mount-proc", "python3",
+      URL(filePath: #filePath).deletingLastPathComponent().appending(path: "races.py").path,
+      tests.appending(path: "peer-identity-run").path, isLong ? "10000" : "200",
+    ]
+    process.standardOutput = output
+    process.standardError = output
+    let run = try StartedProcess(process)
+    let text = String(
+      decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    run.wait()
+    print(text)
+    #expect(run.status == 0, "\(text)")
+  }
+
+  private static let canForce: Bool = {
+    let script = "echo 100 >/proc/sys/kernel/ns_last_pid && python3 --version"
+    let test = ["/usr/bin/unshare", "-pf", "--kill-child", "--mount-proc", "sh", "-c", script]
+    return (try? runTool(test)) != nil
+  }()
+}
