@@ -71,6 +71,8 @@ if [ "$extra" = yes ]; then
   command -v mosquitto >/dev/null 2>&1 || [ -x /usr/sbin/mosquitto ] || missing="$missing mosquitto"
   command -v mosquitto_sub >/dev/null 2>&1 || missing="$missing mosquitto-clients"
   command -v openssl >/dev/null 2>&1 || missing="$missing openssl"
+  # The daemon of AppDaemonTests.
+  [ -x /usr/lib/polkit-1/polkitd ] || missing="$missing polkitd"
   command -v debootstrap >/dev/null 2>&1 || missing="$missing debootstrap"
   command -v dpkg-shlibdeps >/dev/null 2>&1 || missing="$missing dpkg-dev"
   command -v lintian >/dev/null 2>&1 || missing="$missing lintian"
