@@ -81,12 +81,14 @@ install -D -m 644 "$completions/beaconscan.fish" "$share/fish/vendor_completions
 for file in captures/*.json captures/*.btsnoop captures/*.pcapng captures/*.gpx captures/INDEX.md; do
   install -D -m 644 "$file" "$share/beaconscan/$file"
 done
-for file in docs/*.md docs/json.schema.json Examples/beaconscan.toml Packaging/beaconscan-compass.conf CHANGELOG.md \
-  LICENSE; do
+for file in docs/*.md docs/json.schema.json Examples/beaconscan.toml Packaging/beaconscan-compass.conf \
+  Packaging/beaconscan-kiosk.rules CHANGELOG.md LICENSE; do
   install -D -m 644 "$file" "$share/doc/beaconscan/$(basename "$file")"
 done
 # GeoClue's agents show its name.
 install -D -m 644 Packaging/beaconscan.desktop "$share/applications/beaconscan.desktop"
+# polkit has one folder for the actions of all programs.
+install -D -m 644 Packaging/org.beaconscan.policy "$tree/usr/share/polkit-1/actions/org.beaconscan.policy"
 mkdir -p "$share/man/man1"
 for page in .build/manual/man/*.1; do
   name=$(basename "$page")
