@@ -330,8 +330,9 @@ let package = Package(
     .testTarget(
       name: "AppDaemonTests",
       dependencies: [
-        "AppDaemon", "BeaconTesting", "DBusMessages", "Scanning", "ServiceCore", "TestDaemons",
-        "TestSupport", "peer-identity-run", .product(name: "Logging", package: "swift-log"),
+        "Advertising", "AppDaemon", "BeaconTesting", "DBusMessages", "Scanning", "ServiceCore",
+        "TestDaemons", "TestSupport", "peer-identity-run",
+        .product(name: "Logging", package: "swift-log"),
       ],
       exclude: ["races.py"]),
     // Identifies the peers of its socket, for AppDaemonTests.

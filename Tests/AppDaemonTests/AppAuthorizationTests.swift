@@ -1,3 +1,5 @@
+import Advertising
+import BeaconTesting
 import Foundation
 import Logging
 import Scanning
@@ -275,6 +277,54 @@ private final class ScriptedAgent: Sendable {
       all.mayManage(app, process) { may in answer.withLock { $0 = may } }
       #expect(answer.withLock { $0 } == may)
     }
+  }
+
+  /// The manager of an app receives each change at once, and its radio rests when the app may not
+  /// use it any more.
+  @Test func aManagerFollowsTheAnswerAndTheRevocation() throws {
+    let managers = Mutex<ServiceManager?>(nil)
+    let map = AppIdentity("user:other.service", strength: .claim, user: 1000)
+    let app = all.authorization(of: map) {
+      managers.withLock { $0 }?.checkAuthorization()
+    }
+    app.add(try process())
+    var configuration = ServiceManager.Configuration()
+    configuration.persistence = .none
+    configuration.authorization = app
+    let manager = ServiceManager(configuration)
+    managers.withLock { $0 = manager }
+    let scanner = ScriptedScanner(isRecorded: false)
+    let beacons = BeaconService(manager, scanner: scanner)
+    let client = beacons.addClient()
+    let statuses = Mutex<[AuthorizationStatus]>([])
+    let reader = manager.addClient { delivery in
+      if let event = delivery.event as? AuthorizationEvent {
+        statuses.withLock { $0.append(event.status) }
+      }
+      delivery.acknowledge()
+      delivery.finish()
+    }
+    defer { reader.remove() }
+    let uuid = ProximityUUID(high: 1, low: 2)
+    try client.startRanging(RangingRequest(BeaconConstraint(uuid: uuid)))
+
+    manager.requestAuthorization(.authorizedWhenInUse)
+    all.agents.flush()
+    #expect(manager.authorizationStatus == .notDetermined)
+    #expect(scanner.demands.allSatisfy { $0 == .none })
+    let agent = try #require(ScriptedAgent(all.agents, user: 1000, answers: [.whileInUse]))
+    #expect(eventually { manager.authorizationStatus == .authorizedWhenInUse })
+    #expect(eventually { scanner.demands.last.map { $0 != .none } ?? false })
+    #expect(agent.questions.count == 1)
+
+    let revocation = ContinuousClock.now
+    revoke(map, denying: true)
+    #expect(manager.authorizationStatus == .denied)
+    #expect(eventually { scanner.demands.last == ScanDemand.none })
+    print("the radio rests \(ContinuousClock.now - revocation) after the revocation")
+    #expect(eventually { statuses.withLock { $0.last } == .denied })
+    #expect(statuses.withLock { $0 } == [.notDetermined, .authorizedWhenInUse, .denied])
+    managers.withLock { $0 = nil }
   }
 
   /// Draws orders of requests, answers, ends of the app and of agents, and revocations.
