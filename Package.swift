@@ -157,7 +157,7 @@ let package = Package(
     .target(
       name: "AppDaemon",
       dependencies: [
-        "CPidfd", "DBusMessages", "Scanning", "ServiceCore",
+        "CPidfd", "DBusMessages", "Regions", "Scanning", "ServiceCore",
         .product(name: "Logging", package: "swift-log"),
       ]),
 
@@ -177,8 +177,8 @@ let package = Package(
     .target(
       name: "KioskService",
       dependencies: [
-        "Advertising", "BrokerLink", "Frontends", "Positioning", "Ranging", "Records",
-        "Regions", "Scanning", "ServiceCore", "Storage", "Webhooks",
+        "Advertising", "AppDaemon", "BrokerLink", "Frontends", "Positioning", "Ranging",
+        "Records", "Regions", "Scanning", "ServiceCore", "Storage", "Webhooks",
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),

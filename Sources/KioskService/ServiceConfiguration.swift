@@ -16,6 +16,8 @@ package struct ServiceConfiguration: Sendable {
   /// Whether to record presence, for which named beacons and those of regions are ranged always.
   package var recordsPresence = false
   package var broker: BrokerConfiguration?
+  /// The apps to receive for; `nil` for none.
+  package var apps: AppConfiguration?
   package var webhooks: (webhooks: WebhookConfiguration, events: Set<String>)?
 
   package init(
@@ -40,6 +42,19 @@ package struct ServiceConfiguration: Sendable {
       guard let host = isEvery ? hosts.min() : hosts.contains(own) ? own : nil else { return nil }
       return "http://\(host):\(port)/"
     }.first
+  }
+}
+
+/// Where apps connect, and where their data is stored.
+package struct AppConfiguration: Sendable {
+  /// The path of the Unix socket.
+  package var socket: String
+  /// The folder of the apps' databases and of the decisions about them.
+  package var folder: String
+
+  package init(socket: String, folder: String) {
+    self.socket = socket
+    self.folder = folder
   }
 }
 

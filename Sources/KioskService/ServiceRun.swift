@@ -24,6 +24,7 @@ package final class ServiceRun: Sendable {
   let regions: RegionControl
   let broker: Broker?
   let webhooks: WebhookSender?
+  private let apps: AppsPart?
   let presence = Mutex(PresenceMeter())
   /// The failure that ended the source, or `nil` while it runs and after a normal end.
   let sourceFailure = Mutex<ServiceFailure?>(nil)
@@ -32,7 +33,8 @@ package final class ServiceRun: Sendable {
 
   package init(
     _ configuration: ServiceConfiguration, scanner: (any Scanner)?,
-    locationSource: (any LocationSource)? = nil, log: ServiceLog, logger: Logger
+    locationSource: (any LocationSource)? = nil,
+    appLocationSource: (() -> any LocationSource)? = nil, log: ServiceLog, logger: Logger
   ) throws(ServiceFailure) {
     self.configuration = configuration
     self.log = log
@@ -92,6 +94,12 @@ package final class ServiceRun: Sendable {
       }
     } catch {
       throw ServiceFailure(.unavailable, error.description)
+    }
+    apps = try configuration.apps.map { apps throws(ServiceFailure) in
+      // The service itself may need no locations.
+      let shared = locations ?? LocationService(manager, source: appLocationSource?())
+      return try AppsPart(
+        apps, beacons: beacons, locations: shared, settings: configuration.beacons, logger: logger)
     }
     regions = RegionControl(
       beacons, locations, configured: client, hub: hub, configuration.regions,
@@ -221,11 +229,13 @@ package final class ServiceRun: Sendable {
     authorization.start()
     manager.requestAuthorization(.authorizedAlways)
     guard manager.authorizationStatus.isAuthorized else { throw forbidden }
+    try apps?.start()
     SystemdLink.notify("READY=1\nSTATUS=Serving")
   }
 
   private func end() async {
     client.remove()
+    await apps?.stop()
     await manager.stop()
     storePresence()
     await manager.journal.settled()

@@ -50,6 +50,7 @@ struct ServeCommand: AsyncParsableCommand {
   @OptionGroup(title: "Rules") var rules: RuleOptions
   @OptionGroup(title: "Distance") var calibration: CalibrationOptions
   @OptionGroup(title: "Access") var access: AccessOptions
+  @OptionGroup(title: "Apps") var apps: AppOptions
   @OptionGroup(title: "Publish") var broker: BrokerOptions
   @OptionGroup(title: "Publish") var webhooks: WebhookOptions
 
@@ -119,6 +120,9 @@ struct ServeCommand: AsyncParsableCommand {
       maximumBytes: Int64(historySize ?? 64) * 1_000_000)
     configuration.broker = try broker.configuration
     configuration.webhooks = try webhooks.configuration
+    if let socket = apps.apps, let folder = apps.appsState {
+      configuration.apps = AppConfiguration(socket: socket, folder: folder)
+    }
     let (scanner, locations) = try open(source)
     // An adapter may appear later. The receiver's state contains the reason.
     if let error = scanner.flatMap({ CommandError($0.availability, waits: source.isLive) }) {
@@ -127,7 +131,8 @@ struct ServeCommand: AsyncParsableCommand {
     let log = ServiceLog(isQuiet: quiet) { printError($0) }
     do throws(ServiceFailure) {
       let service = try ServiceRun(
-        configuration, scanner: scanner, locationSource: locations, log: log,
+        configuration, scanner: scanner, locationSource: locations,
+        appLocationSource: source.isLive ? { location.settings.makeSource() } : nil, log: log,
         logger: diagnostics { log.error($0) })
       try await service.run(
         reload: { try Self.readAgain($0) }, until: { await Interrupt.request() })

@@ -32,10 +32,10 @@ extension LocationServices {
     guard unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else {
       return nil
     }
-    let connection = AppConnection(ends[0]) { _ in
-      AppServices(services.core, services.beacons, services.locations)
-    }
-    withExtendedLifetime(connection) {}
+    let connection = AppConnection(
+      ends[0],
+      admit: { _ in AppServices(services.core, services.beacons, services.locations) })
+    connection.start()
     return ends[1]
   }
 }

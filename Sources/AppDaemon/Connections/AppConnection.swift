@@ -37,6 +37,8 @@ package final class AppConnection: Sendable {
 
   private let socket: LineSocket
   private let queue = DispatchQueue(label: "AppDaemon.connection")
+  private let admit: Admission
+  private let ended: @Sendable (AppConnection) -> Void
   private let state = Mutex(State())
 
   private struct State {
@@ -47,18 +49,29 @@ package final class AppConnection: Sendable {
     var hasEnded = false
   }
 
-  /// Serves a connected socket. `admit` returns the application's services when it introduces
-  /// itself; `ended` is called once, after its clients are removed.
+  /// Creates the service of a connected socket.
+  ///
+  /// `confirm` is called with the socket before its first line is read, and returns whether the
+  /// peer is who it was. `admit` returns the application's services when it introduces itself, and
+  /// `ended` is called once, after its clients are removed.
   package init(
-    _ descriptor: Int32, admit: @escaping Admission, ended: @escaping @Sendable () -> Void = {}
+    _ descriptor: Int32, confirm: @escaping LineSocket.Confirmation = { _ in true },
+    admit: @escaping Admission, ended: @escaping @Sendable (AppConnection) -> Void = { _ in }
   ) {
-    socket = LineSocket(descriptor, maximumLine: Self.maximumLine, on: queue)
+    socket = LineSocket(descriptor, maximumLine: Self.maximumLine, on: queue, confirm: confirm)
+    self.admit = admit
+    self.ended = ended
+  }
+
+  /// Greets the process, and begins to serve it.
+  package func start() {
     socket.start { [self] line in
-      receive(line, admit)
+      receive(line)
     } ended: { [self] in
       removeClients()
-      ended()
+      ended(self)
     }
+    send(.greeting(version: AppHello.version))
   }
 
   /// Ends the connection.
@@ -80,11 +93,11 @@ package final class AppConnection: Sendable {
 
   // MARK: Messages
 
-  private func receive(_ line: [UInt8], _ admit: Admission) {
+  private func receive(_ line: [UInt8]) {
     guard let message = try? AppMessage(line: line) else {
       return refuse("a message is not understood; the protocol has version \(AppHello.version)")
     }
-    if case .hello(let hello) = message { return greet(hello, admit) }
+    if case .hello(let hello) = message { return admit(hello) }
     guard let services = state.withLock({ $0.services }) else {
       return refuse("the first message must be 'hello'")
     }
@@ -107,15 +120,16 @@ package final class AppConnection: Sendable {
     state.withLock { $0.clients[client] }
   }
 
-  private func greet(_ hello: AppHello, _ admit: Admission) {
+  private func admit(_ hello: AppHello) {
     guard hello.version == AppHello.version else {
       return refuse(
         "the application speaks version \(hello.version) of the protocol, and this service version"
           + " \(AppHello.version); install the same version of both")
     }
     do throws(AppRefusal) {
+      guard state.withLock({ $0.services == nil && !$0.hasEnded }) else { return }
       let services = try admit(hello)
-      state.withLock { $0.services = $0.services ?? services }
+      state.withLock { $0.services = services }
       send(.welcome(version: AppHello.version, journal: services.manager.journal.generation))
     } catch {
       refuse(error.sentence)

@@ -226,6 +226,8 @@ struct BeaconMachine: Service {
       .sorted { $0.identifier < $1.identifier }
   }
 
+  var hasRegistrations: Bool { !regions.isEmpty }
+
   func region(_ identifier: String, in group: ClientGroup) -> BeaconRegion? {
     regions[Key(group: group, identifier: identifier)]?.region
   }

@@ -144,6 +144,12 @@ public final class BeaconService: Sendable {
     remote?.source.availability ?? host.availability
   }
 
+  /// Whether regions are registered, which outlive the clients.
+  package var hasRegistrations: Bool {
+    manager.restore()
+    return host.read { $0.hasRegistrations }
+  }
+
   package var isWanted: Bool { remote?.source.isWanted ?? host.read { $0.demand != nil } }
 
   package var hasSource: Bool {

@@ -112,6 +112,8 @@ struct LocationCircles {
     }
   }
 
+  var hasRegistrations: Bool { circles.values.contains(where: \.isRegistered) }
+
   func registered(in group: ClientGroup) -> [MonitoredCircle] {
     circles.values.filter { $0.group == group && $0.isRegistered }.map(\.circle)
       .sorted { $0.region.identifier < $1.region.identifier }

@@ -45,6 +45,11 @@ struct LocationMachine: Service {
       significantChanges: groups[group]?.receivesChanges(client) ?? false)
   }
 
+  var hasRegistrations: Bool {
+    circles.hasRegistrations
+      || groups.values.contains { $0.visits != nil || $0.changeRule != nil }
+  }
+
   // MARK: Clients and groups
 
   mutating func modify(

@@ -117,6 +117,12 @@ package final class LocationService: Sendable {
     return health.condition == .denied || availability != .available ? health : nil
   }
 
+  /// Whether circles, visits or significant changes are registered, which outlive the clients.
+  package var hasRegistrations: Bool {
+    manager.restore()
+    return host.read { $0.hasRegistrations }
+  }
+
   package var isWanted: Bool { remote?.source.isWanted ?? host.read { $0.demand != nil } }
 
   package var end: String? {

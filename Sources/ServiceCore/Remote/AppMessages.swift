@@ -25,6 +25,9 @@ package enum AppMessage: Codable, Sendable {
 
 /// A message of the daemon.
 package enum DaemonMessage: Codable, Sendable {
+  /// The first message, before which an application sends nothing: the kernel then shows that the
+  /// process that answers is the one that connected.
+  case greeting(version: Int)
   /// The answer to ``AppMessage/hello(_:)``, with the journal that numbers stored events.
   case welcome(version: Int, journal: String)
   /// The daemon does not serve the application, as the sentence explains.

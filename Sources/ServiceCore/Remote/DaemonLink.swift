@@ -100,24 +100,21 @@ package final class DaemonLink: Sendable {
       state.connections += 1
       return state.connections
     }
-    let answered = DispatchSemaphore(value: 0)
-    let welcome = Welcome()
+    let opening = Opening()
     socket.start { [weak self] line in
-      if welcome.message.withLock({ $0 != nil }) {
-        self?.receive(line, connection)
-      } else {
-        welcome.message.withLock { $0 = try? DaemonMessage(line: line) }
-        answered.signal()
-      }
+      if opening.isOver { self?.receive(line, connection) } else { opening.take(line) }
     } ended: { [weak self] in
-      answered.signal()
+      opening.end()
       self?.connectionEnded(connection)
     }
+    guard case .greeting? = opening.next(Self.patience) else {
+      socket.close()
+      return false
+    }
     send([.hello(hello)], to: socket)
-    _ = answered.wait(timeout: .now() + Self.patience)
-    let message = welcome.message.withLock { $0 }
-    guard case .welcome(_, let journal)? = message else {
-      if case .refused(let sentence)? = message { logger.error("\(sentence)") }
+    let answer = opening.next(Self.patience)
+    guard case .welcome(_, let journal)? = answer else {
+      if case .refused(let sentence)? = answer { logger.error("\(sentence)") }
       socket.close()
       return false
     }
@@ -144,8 +141,28 @@ package final class DaemonLink: Sendable {
     return isUsed
   }
 
-  private final class Welcome: Sendable {
-    let message = Mutex<DaemonMessage?>(nil)
+  /// The first messages of a connection: the greeting, and a welcome or a refusal.
+  private final class Opening: Sendable {
+    private let messages = Mutex<(taken: Int, waiting: [DaemonMessage])>((0, []))
+    private let arrived = DispatchSemaphore(value: 0)
+
+    var isOver: Bool { messages.withLock { $0.taken == 2 } }
+
+    func take(_ line: [UInt8]) {
+      messages.withLock { messages in
+        messages.taken += 1
+        if let message = try? DaemonMessage(line: line) { messages.waiting.append(message) }
+      }
+      arrived.signal()
+    }
+
+    func end() { arrived.signal() }
+
+    /// Returns the next message; `nil` at the end of the connection or after so many seconds.
+    func next(_ seconds: Double) -> DaemonMessage? {
+      _ = arrived.wait(timeout: .now() + seconds)
+      return messages.withLock { $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }
+    }
   }
 
   private func connectionEnded(_ connection: UInt64) {
@@ -369,7 +386,7 @@ package final class DaemonLink: Sendable {
       return logger.error("a message of the location service is not understood: \(error)")
     }
     switch message {
-    case .welcome: break
+    case .greeting, .welcome: break
     case .refused(let sentence): logger.error("\(sentence)")
     case .reply(let number, let reply):
       state.withLock { $0.answers.removeValue(forKey: number) }?(reply)
@@ -459,23 +476,46 @@ extension DaemonLink {
 
   /// Connects to a Unix socket; returns `nil` if nothing listens there.
   package static func connect(to path: String) -> Int32? {
+    unsafe try? open(path) { unsafe Glibc.connect($0, $1, $2) }
+  }
+
+  /// Makes a Unix socket that listens at a path, to which every user may connect.
+  package static func listen(at path: String) throws(Failure) -> Int32 {
+    let descriptor = unsafe try open(path) { unsafe bind($0, $1, $2) }
+    // The path outlives the call. Who connects is decided by the socket's user, not by its file.
+    guard unsafe chmod(path, 0o666) == 0, Glibc.listen(descriptor, 128) == 0 else {
+      defer { Glibc.close(descriptor) }
+      throw Failure(number: errno)
+    }
+    return descriptor
+  }
+
+  /// The error number of a call that failed.
+  package struct Failure: Error {
+    package let number: Int32
+  }
+
+  private static func open(
+    _ path: String, _ call: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Int32
+  ) throws(Failure) -> Int32 {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     let bytes = Array(path.utf8)
     // The path ends with a zero byte.
-    guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return nil }
+    guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
+      throw Failure(number: ENAMETOOLONG)
+    }
     unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
-    let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
-    let descriptor = socket(AF_UNIX, type, 0)
-    guard descriptor >= 0 else { return nil }
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { throw Failure(number: errno) }
     let result = unsafe withUnsafePointer(to: &address) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        unsafe Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+        unsafe call(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
       }
     }
     guard result == 0 else {
-      Glibc.close(descriptor)
-      return nil
+      defer { Glibc.close(descriptor) }
+      throw Failure(number: errno)
     }
     return descriptor
   }

@@ -12,11 +12,14 @@ package final class LineSocket: Sendable {
   /// The number of waiting bytes beyond which nothing is read.
   package static let maximumWaiting = 1 << 20
 
+  /// Returns whether the peer may be received from.
+  package typealias Confirmation = @Sendable (_ socket: Int32) -> Bool
+
   private let descriptor: Int32
   private let maximumLine: Int
   private let queue: DispatchQueue
   private let output = Mutex(Output())
-  private let input = Mutex(Input())
+  private let input: Mutex<Input>
   // Any thread may suspend, resume and cancel a source.
   nonisolated(unsafe) private let reader: any DispatchSourceRead
   nonisolated(unsafe) private let writer: any DispatchSourceWrite
@@ -31,12 +34,18 @@ package final class LineSocket: Sendable {
 
   private struct Input {
     var line: [UInt8] = []
+    /// Called once, before the first bytes are read.
+    var confirm: Confirmation?
     var received: (@Sendable ([UInt8]) -> Void)?
     var ended: (@Sendable () -> Void)?
   }
 
   /// Takes a connected socket, which it closes at its end. Lines are received on a serial queue.
-  package init(_ descriptor: Int32, maximumLine: Int, on queue: DispatchQueue) {
+  package init(
+    _ descriptor: Int32, maximumLine: Int, on queue: DispatchQueue,
+    confirm: Confirmation? = nil
+  ) {
+    input = Mutex(Input(confirm: confirm))
     self.descriptor = descriptor
     self.maximumLine = maximumLine
     self.queue = queue
@@ -151,6 +160,7 @@ package final class LineSocket: Sendable {
 
   /// Reads until nothing is left: a source may not report an end that comes with the last bytes.
   private func read() {
+    if let confirm = input.withLock({ $0.confirm.take() }), !confirm(descriptor) { return close() }
     var bytes = [UInt8](repeating: 0, count: 1 << 14)
     while output.withLock({ !$0.isPaused && !$0.isClosed }) {
       let (count, error) = unsafe bytes.withUnsafeMutableBytes {

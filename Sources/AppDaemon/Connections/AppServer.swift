@@ -1,0 +1,116 @@
+import Dispatch
+import Glibc
+package import Logging
+import ServiceCore
+import Synchronization
+
+/// The socket at which apps connect. Each connection belongs to the app of its process.
+package final class AppServer: Sendable {
+  private let apps: Apps
+  private let logger: Logger
+  private let queue = DispatchQueue(label: "AppDaemon.server")
+  private let state = Mutex(State())
+
+  /// The most connections of a user, so that one user does not take all.
+  static let maximumConnections = 256
+
+  private struct State {
+    var connections: [ObjectIdentifier: (connection: AppConnection, user: UInt32)] = [:]
+    // Any thread may cancel a source.
+    var isListening = true
+    var stop: (@Sendable () -> Void)?
+  }
+
+  package init(_ apps: Apps, logger: Logger) {
+    self.apps = apps
+    self.logger = logger
+  }
+
+  /// Listens on a socket, which it closes at its end.
+  package func listen(on descriptor: Int32) {
+    _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+    let made = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+    nonisolated(unsafe) let source = made
+    unsafe source.setEventHandler { [weak self] in self?.accept(from: descriptor) }
+    unsafe source.setCancelHandler { Glibc.close(descriptor) }
+    state.withLock { $0.stop = { unsafe source.cancel() } }
+    unsafe source.activate()
+  }
+
+  /// Makes a socket that listens at a path, for all users. Returns its descriptor.
+  package static func listen(at path: String) throws(AppRefusal) -> Int32 {
+    if let other = DaemonLink.connect(to: path) {
+      Glibc.close(other)
+      throw AppRefusal("cannot listen on \(path): another program listens there")
+    }
+    // The path outlives the calls; a file of another kind stays, so bind fails.
+    var there = stat()
+    if unsafe lstat(path, &there) == 0, there.st_mode & S_IFMT == S_IFSOCK { unsafe unlink(path) }
+    do {
+      return try DaemonLink.listen(at: path)
+    } catch {
+      let reason = unsafe String(cString: strerror(error.number))
+      throw AppRefusal("cannot listen on \(path): \(reason); choose another path")
+    }
+  }
+
+  /// Ends all connections.
+  package func stop() {
+    let (stop, connections) = state.withLock { state in
+      state.isListening = false
+      return (state.stop.take(), state.connections.values.map(\.connection))
+    }
+    stop?()
+    for connection in connections { connection.close() }
+  }
+
+  private func accept(from listener: Int32) {
+    while true {
+      // No address is wanted.
+      let descriptor = Glibc.accept(listener, nil, nil)
+      guard descriptor >= 0 else { return }
+      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+      serve(descriptor)
+    }
+  }
+
+  /// Serves a connection, after its process was identified.
+  func serve(_ descriptor: Int32) {
+    let process: PeerProcess
+    do throws(PeerError) {
+      process = try PeerProcess(accepted: descriptor)
+    } catch {
+      logger.notice("a connection is refused: \(error)")
+      Glibc.close(descriptor)
+      return
+    }
+    let isRoom = state.withLock { state in
+      state.isListening
+        && state.connections.values.count { $0.user == process.app.user }
+          < Self.maximumConnections
+    }
+    guard isRoom else {
+      logger.notice("a connection of \(process.app) is refused: its user has too many")
+      Glibc.close(descriptor)
+      return
+    }
+    let connection = AppConnection(descriptor) { [logger] socket in
+      do throws(PeerError) {
+        try process.confirm(on: socket)
+        return true
+      } catch {
+        logger.notice("a connection is refused: \(error)")
+        return false
+      }
+    } admit: { [apps] hello in
+      apps.admit(process, hello)
+    } ended: { [weak self, apps] connection in
+      apps.end(process)
+      self?.state.withLock { _ = $0.connections.removeValue(forKey: ObjectIdentifier(connection)) }
+    }
+    state.withLock {
+      $0.connections[ObjectIdentifier(connection)] = (connection, process.app.user)
+    }
+    connection.start()
+  }
+}

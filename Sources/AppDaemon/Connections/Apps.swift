@@ -1,0 +1,190 @@
+import FoundationEssentials
+package import Logging
+import Regions
+package import ServiceCore
+import Synchronization
+
+/// The apps that a daemon serves. Each has a manager with an authorization and a database of its
+/// own; all share the daemon's sources.
+///
+/// An app lives while one of its processes is connected or, with the authorization "always", while
+/// it has regions, visits or significant changes. Its events then wait for its next process.
+package final class Apps: Sendable {
+  package struct Configuration: Sendable {
+    /// The folder of the apps' databases; `nil` if nothing outlives the daemon.
+    package var folder: String?
+    /// The rules of the daemon, of which an app replaces those that it states.
+    package var beacons: BeaconService.Configuration
+
+    package init(folder: String?, beacons: BeaconService.Configuration) {
+      self.folder = folder
+      self.beacons = beacons
+    }
+  }
+
+  package let authorizations: AppAuthorizations
+  private let configuration: Configuration
+  private let beacons: BeaconService
+  private let locations: LocationService
+  private let logger: Logger
+  private let apps = Mutex<[AppIdentity: App]>([:])
+
+  private struct App {
+    let services: AppServices
+    let authorization: AppAuthorization
+    var hello: AppHello
+    var processes: [PeerProcess] = []
+  }
+
+  /// What is stored of an app beside its database, for the daemon's next start.
+  private struct Profile: Codable {
+    var app: AppIdentity
+    var hello: AppHello
+  }
+
+  package init(
+    _ configuration: Configuration, authorizations: AppAuthorizations, beacons: BeaconService,
+    locations: LocationService, logger: Logger
+  ) {
+    self.configuration = configuration
+    self.authorizations = authorizations
+    self.beacons = beacons
+    self.locations = locations
+    self.logger = logger
+  }
+
+  // MARK: Processes
+
+  /// Returns the services of an app whose process introduces itself.
+  func admit(_ process: PeerProcess, _ hello: AppHello) -> AppServices {
+    let (app, isNew) = apps.withLock { apps in
+      var app = apps[process.app] ?? make(process.app, hello)
+      app.processes.append(process)
+      let isNew = apps[process.app] == nil
+      apps[process.app] = app
+      return (app, isNew)
+    }
+    if isNew { store(Profile(app: process.app, hello: hello)) }
+    app.authorization.add(process)
+    app.services.manager.checkAuthorization()
+    return app.services
+  }
+
+  /// Records the end of a connection, after its clients were removed.
+  func end(_ process: PeerProcess) {
+    let authorization = apps.withLock { apps -> AppAuthorization? in
+      apps[process.app]?.processes.removeAll { $0 === process }
+      return apps[process.app]?.authorization
+    }
+    authorization?.remove(process)
+    release(process.app)
+  }
+
+  /// Ends an app that has no process and nothing to do without one.
+  private func release(_ identity: AppIdentity) {
+    let ended = apps.withLock { apps -> App? in
+      guard let app = apps[identity], app.processes.isEmpty, !outlivesItsProcesses(app) else {
+        return nil
+      }
+      return apps.removeValue(forKey: identity)
+    }
+    guard let ended else { return }
+    authorizations.forget(identity)
+    close(ended)
+  }
+
+  private func outlivesItsProcesses(_ app: App) -> Bool {
+    configuration.folder != nil
+      && app.services.manager.authorizationStatus == .authorizedAlways
+      && (app.services.beacons.hasRegistrations || app.services.locations.hasRegistrations)
+  }
+
+  private func close(_ app: App) {
+    Task { [logger] in
+      await app.services.manager.stop()
+      if let sentence = app.services.manager.close() { logger.error("\(sentence)") }
+    }
+  }
+
+  // MARK: The daemon
+
+  /// Restores the apps that have regions and may use the services at any time.
+  package func restore() {
+    guard let folder = configuration.folder else { return }
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    for name in names.sorted() where name.hasSuffix(Self.profileSuffix) {
+      guard let data = FileManager.default.contents(atPath: "\(folder)/\(name)"),
+        let profile = try? JSONDecoder().decode(Profile.self, from: data)
+      else {
+        logger.error("\(folder)/\(name) cannot be read; the app is known again at its next start")
+        continue
+      }
+      let app = make(profile.app, profile.hello)
+      // The services restore what was registered.
+      app.services.manager.checkAuthorization()
+      apps.withLock { $0[profile.app] = $0[profile.app] ?? app }
+      release(profile.app)
+    }
+  }
+
+  /// Ends all apps, and stores what waits. Registrations stay.
+  package func stop() async {
+    let all = apps.withLock { apps in
+      defer { apps = [:] }
+      return Array(apps.values)
+    }
+    for app in all {
+      await app.services.manager.stop()
+      if let sentence = app.services.manager.close() { logger.error("\(sentence)") }
+    }
+  }
+
+  /// The numbers of an app's processes, by the app.
+  package var processes: [AppIdentity: [Int32]] {
+    apps.withLock { $0.mapValues { $0.processes.map(\.process) } }
+  }
+
+  private func make(_ identity: AppIdentity, _ hello: AppHello) -> App {
+    let slot = Slot()
+    let authorization = authorizations.authorization(of: identity) { [weak self] in
+      slot.manager.withLock { $0.value }?.checkAuthorization()
+      // A permission that ends may end an app without processes.
+      self?.release(identity)
+    }
+    var settings = ServiceManager.Configuration()
+    settings.applicationIdentifier = identity.identifier
+    settings.authorization = authorization
+    settings.logger = logger
+    settings.persistence =
+      configuration.folder.map { .file("\($0)/\(identity.fileName).sqlite") } ?? .none
+    let manager = ServiceManager(settings)
+    slot.manager.withLock { $0.value = manager }
+    var own = configuration.beacons
+    own.rangingInterval = hello.rangingInterval
+    own.rules = hello.rules
+    own.monitoring.maximumRegions =
+      min(hello.maximumRegions, configuration.beacons.monitoring.maximumRegions)
+    return App(
+      services: AppServices(
+        manager, BeaconService(manager, sharing: beacons, configuration: own),
+        LocationService(manager, sharing: locations)),
+      authorization: authorization, hello: hello)
+  }
+
+  private final class Slot: Sendable {
+    struct Weak: Sendable { weak var value: ServiceManager? }
+    let manager = Mutex(Weak())
+  }
+
+  private static let profileSuffix = ".app.json"
+
+  private func store(_ profile: Profile) {
+    guard let folder = configuration.folder else { return }
+    do {
+      let path = "\(folder)/\(profile.app.fileName)\(Self.profileSuffix)"
+      try JSONEncoder().encode(profile).write(to: URL(filePath: path), options: .atomic)
+    } catch {
+      logger.error("the app \(profile.app) is not stored: \(error)")
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import AppDaemon
+import FoundationEssentials
+import Logging
+import Positioning
+import ServiceCore
+
+/// The part of the service that receives for apps.
+final class AppsPart: Sendable {
+  private let apps: Apps
+  private let server: AppServer
+  private let socket: String
+
+  init(
+    _ configuration: AppConfiguration, beacons: BeaconService, locations: LocationService,
+    settings: BeaconService.Configuration, logger: Logger
+  ) throws(ServiceFailure) {
+    do {
+      // Only the service reads what apps register.
+      try FileManager.default.createDirectory(
+        atPath: configuration.folder, withIntermediateDirectories: true,
+        attributes: [.posixPermissions: 0o700])
+    } catch {
+      throw ServiceFailure(
+        .cannotCreate, "cannot create the folder \(configuration.folder): \(error)")
+    }
+    let authorizations = AppAuthorizations(
+      AppAuthorizations.Configuration(decisions: "\(configuration.folder)/decisions.json"),
+      logger: logger)
+    apps = Apps(
+      Apps.Configuration(folder: configuration.folder, beacons: settings),
+      authorizations: authorizations, beacons: beacons, locations: locations, logger: logger)
+    server = AppServer(apps, logger: logger)
+    socket = configuration.socket
+  }
+
+  /// Monitors what apps have registered, and accepts connections.
+  func start() throws(ServiceFailure) {
+    apps.restore()
+    do throws(AppRefusal) {
+      server.listen(on: try AppServer.listen(at: socket))
+    } catch {
+      throw ServiceFailure(.unavailable, error.sentence)
+    }
+  }
+
+  func stop() async {
+    server.stop()
+    await apps.stop()
+  }
+}
