@@ -160,10 +160,10 @@ package final class Apps: Sendable {
     let manager = ServiceManager(settings)
     slot.manager.withLock { $0.value = manager }
     var own = configuration.beacons
-    own.rangingInterval = hello.rangingInterval
-    own.rules = hello.rules
+    own.rangingInterval = hello.rangingInterval ?? own.rangingInterval
+    own.rules = hello.rules ?? own.rules
     own.monitoring.maximumRegions =
-      min(hello.maximumRegions, configuration.beacons.monitoring.maximumRegions)
+      min(hello.maximumRegions ?? .max, own.monitoring.maximumRegions)
     return App(
       services: AppServices(
         manager, BeaconService(manager, sharing: beacons, configuration: own),

@@ -129,7 +129,7 @@ public final class LocationServices: Sendable {
       configuration.locationSource == nil, EnvironmentScanner.Recordings(environment) == nil
     else { return nil }
     let paths = DaemonLink.paths(environment)
-    var hello = AppHello(name: configuration.applicationIdentifier)
+    var hello = AppHello()
     hello.rangingInterval = configuration.rangingInterval
     hello.rules = configuration.rules
     hello.maximumRegions = configuration.monitoring.maximumRegions

@@ -38,30 +38,20 @@ package enum DaemonMessage: Codable, Sendable {
   case reply(UInt64, DaemonReply)
 }
 
-/// An application's settings, which are valid for its own requests.
+/// An application's settings, which are valid for its own requests; `nil` for the daemon's.
 package struct AppHello: Codable, Sendable, Hashable {
   /// The version of the protocol.
   package static let version = 1
 
   package var version = AppHello.version
-  /// The application's name for itself, for people; the daemon identifies it by its process.
-  package var name: String
   /// The seconds between two ranging reports.
-  package var rangingInterval: Double
+  package var rangingInterval: Double?
   /// The rules of regions without rules of their own.
-  package var rules: RegionRules
+  package var rules: RegionRules?
   /// The most regions of beacons at once.
-  package var maximumRegions: Int
+  package var maximumRegions: Int?
 
-  package init(
-    name: String, rangingInterval: Double = 1, rules: RegionRules = .standard,
-    maximumRegions: Int = RegionMonitor.Configuration().maximumRegions
-  ) {
-    self.name = name
-    self.rangingInterval = rangingInterval
-    self.rules = rules
-    self.maximumRegions = maximumRegions
-  }
+  package init() {}
 }
 
 /// A call of a manager or of a client.
