@@ -201,6 +201,33 @@ import Testing
     _ = (all, next)
   }
 
+  @Test func aPolkitThatAnswersLateIsAskedAgain() throws {
+    let peer = try Peer(scratch)
+    let daemon = try startPolkit(rule("use", "YES"))
+    let changes = Mutex(0)
+    let answers = Mutex<[PolkitAuthority.Answer?]>([])
+    let polkit = PolkitAuthority(
+      on: .address(bus.address), timeout: 100_000_000, logger: Logger(label: "test")
+    ) { changes.withLock { $0 += 1 } }
+    defer { polkit.stop() }
+    func ask() {
+      polkit.ask(.use, for: "kiosk.service", of: peer.process) { answer in
+        answers.withLock { $0.append(answer) }
+      }
+    }
+    daemon.pause()
+    ask()
+    ask()
+    #expect(eventually { answers.withLock { $0 } == [nil, nil] })
+    daemon.resume()
+    #expect(eventually { changes.withLock { $0 } > 0 })
+    #expect(
+      eventually {
+        ask()
+        return answers.withLock { $0.last } == .yes
+      })
+  }
+
   @Test func managersOfOtherUsersNeedARule() throws {
     let peer = try Peer(scratch)
     let polkit = try startPolkit(rule("manage", "YES"))

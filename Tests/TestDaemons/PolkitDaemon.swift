@@ -57,6 +57,8 @@ package final class PolkitDaemon {
     try scratch.write(Array(rules.utf8), "rules.d/50-test.rules")
   }
 
+  /// Stops it until ``resume()``: it neither reads nor answers.
   package func pause() { daemon.pause() }
+  package func resume() { daemon.resume() }
   package func kill() { daemon.kill() }
 }

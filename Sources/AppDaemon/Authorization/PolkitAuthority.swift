@@ -30,18 +30,20 @@ package final class PolkitAuthority: Sendable {
   }
 
   private let address: BusAddress
+  private let timeout: Int64
   private let logger: Logger
   private let questions = Mutex<[Question]>([])
   private let worker = WorkerThread()
   private let rulesChanged: @Sendable () -> Void
 
   /// Creates a connection to polkit, which begins with the first question. `rulesChanged` is called
-  /// when earlier answers may no longer hold.
+  /// when earlier answers may no longer hold. The timeout is in nanoseconds.
   package init(
-    on address: BusAddress = .system, logger: Logger,
+    on address: BusAddress = .system, timeout: Int64 = 5_000_000_000, logger: Logger,
     rulesChanged: @escaping @Sendable () -> Void
   ) {
     self.address = address
+    self.timeout = timeout
     self.logger = logger
     self.rulesChanged = rulesChanged
   }
@@ -81,7 +83,6 @@ package final class PolkitAuthority: Sendable {
   private static let service = "org.freedesktop.PolicyKit1"
   private static let authority = "org.freedesktop.PolicyKit1.Authority"
   private static let path = "/org/freedesktop/PolicyKit1/Authority"
-  private static let timeout: Int64 = 5_000_000_000
   private static let longestWait: Int64 = 60_000_000_000
 
   private func run() {
@@ -104,14 +105,15 @@ package final class PolkitAuthority: Sendable {
       for question in take() {
         var answer: Answer?
         do throws(BusError) {
-          // One failure of the bus answers all that wait.
-          guard !hasFailed else { throw .disconnected }
+          // One failure answers all that wait.
+          if hasFailed { throw .timedOut(member: "CheckAuthorization") }
           if connection == nil { connection = try connect() }
-          if let connection { answer = try Self.check(question, on: connection) }
+          if let connection { answer = try check(question, on: connection) }
         } catch {
           logger.debug("polkit does not decide about \(question.app): \(error)")
           switch error {
           case .failed, .notPermitted, .invalid: break
+          case .timedOut: hasFailed = true
           default:
             hasFailed = true
             connection = nil
@@ -124,22 +126,23 @@ package final class PolkitAuthority: Sendable {
   }
 
   private func connect() throws(BusError) -> BusConnection {
-    let bus = try BusConnection(address, timeout: Self.timeout)
+    let bus = try BusConnection(address, timeout: timeout)
     for match in [
       BusMatch(sender: Self.service, interface: Self.authority, member: "Changed"),
       .owner(of: Self.service),
     ] {
-      _ = try bus.call(.toBus("AddMatch", .string(match.text)), timeout: Self.timeout)
+      _ = try bus.call(.toBus("AddMatch", .string(match.text)), timeout: timeout)
     }
     return bus
   }
 
-  /// Returns whether rules have changed, or polkit has started.
+  /// Returns whether rules have changed, or polkit has started, or answers after the timeout.
   private static func isChange(_ message: BusMessage) -> Bool {
     message.isSignal("Changed", of: authority) || message.ownerChange?.owner != nil
+      || message.kind == .reply
   }
 
-  private static func check(
+  private func check(
     _ question: Question, on bus: BusConnection
   ) throws(BusError) -> Answer? {
     let process = question.process
@@ -150,7 +153,7 @@ package final class PolkitAuthority: Sendable {
     let details = [BusValue.Entry(.string("app"), .string(question.app))]
     let reply = try bus.call(
       BusMessage(
-        call: "CheckAuthorization", of: authority, at: path, to: service,
+        call: "CheckAuthorization", of: Self.authority, at: Self.path, to: Self.service,
         body: [
           .structure([.string("unix-process"), .properties(subject)]),
           .string("org.beaconscan.\(question.action.rawValue)"),
