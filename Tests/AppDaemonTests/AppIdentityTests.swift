@@ -1,6 +1,7 @@
-import AppDaemon
 import TestSupport
 import Testing
+
+@testable import AppDaemon
 
 @Suite struct AppIdentityTests {
   @Test func aSystemUnitIsKnownBestAndAClaimLeast() {
@@ -30,6 +31,23 @@ import Testing
     let app = AppIdentity(identifier, strength: strength, user: 1000)
     #expect(app.fileName == file)
     #expect("\(app)" == words)
+  }
+}
+
+@Suite struct ProgramTests {
+  @Test(arguments: [
+    ("/usr/bin/kiosk", "other", "/usr/bin/kiosk"),
+    ("/opt/ä b/kiosk", "kiosk", "/opt/ä b/kiosk"),
+    ("/usr/bin/kiosk (deleted)", "kiosk", "/usr/bin/kiosk"),
+    (nil, "kiosk\n", "name:kiosk"), (nil, "kiosk.service\n", "name:kiosk.service"),
+    (nil, "", "name:"), ("", "kiosk", "name:kiosk"), (" (deleted)", "kiosk", "name:kiosk"),
+    ("(unreachable)/usr/bin/kiosk", "kiosk", "name:kiosk"),
+    // A terminal would obey it, and a reader would see another name.
+    ("/tmp/\u{1B}[2J", "\u{1B}[2J", "name:[2J"), ("/tmp/\u{202E}x", "\u{202E}x", "name:x"),
+    ("/" + String(repeating: "a", count: 200), "kiosk", "name:kiosk"),
+  ]) func aProgramIsAClaim(path: String?, name: String, identifier: String) {
+    let app = AppIdentity(program: path, name: name, user: 1000)
+    #expect(app == AppIdentity(identifier, strength: .claim, user: 1000))
   }
 }
 

@@ -32,6 +32,27 @@ package struct AppIdentity: Hashable, Sendable, Codable {
     self.user = user
   }
 
+  /// Creates the claim of a program: its path, or its name if the path is not known or could not be
+  /// shown to people.
+  init(program: String?, name: String, user: UInt32) {
+    let deleted = " (deleted)"
+    var path = program ?? ""
+    // The file was replaced while the program runs.
+    if path.hasSuffix(deleted) { path.removeLast(deleted.count) }
+    let isShown =
+      path.hasPrefix("/") && Self.admits(path) && path.unicodeScalars.allSatisfy(Self.isShown)
+    let shown = String(String.UnicodeScalarView(name.unicodeScalars.filter(Self.isShown)))
+    self.init(isShown ? path : "name:\(shown)", strength: .claim, user: user)
+  }
+
+  /// Whether a character is visible, and does not change how others are shown.
+  private static func isShown(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator: false
+    default: true
+    }
+  }
+
   /// The name of a file for this application alone: the user and the identifier, with `%` and two
   /// hexadecimal digits for each byte that is not an ASCII letter, a digit, or one of `-._:@`.
   package var fileName: String { "\(user)-\(Self.escaped(identifier))" }
@@ -44,17 +65,20 @@ package struct AppIdentity: Hashable, Sendable, Codable {
     escaped(identifier).utf8.count <= maximumLength
   }
 
+  /// Whether a byte is an ASCII letter, a digit, or one of `-._`.
+  static func isNameByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "."),
+      UInt8(ascii: "_"):
+      true
+    default: false
+    }
+  }
+
   private static func escaped(_ text: some StringProtocol) -> String {
     text.utf8.reduce(into: "") { name, byte in
-      let isPlain =
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-          UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "."),
-          UInt8(ascii: "_"), UInt8(ascii: ":"), UInt8(ascii: "@"):
-          true
-        default: false
-        }
-      if isPlain {
+      if isNameByte(byte) || [UInt8(ascii: ":"), UInt8(ascii: "@")].contains(byte) {
         name.unicodeScalars.append(Unicode.Scalar(byte))
       } else {
         name += (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)

@@ -80,16 +80,6 @@ extension AppIdentity {
     !text.isEmpty && text.utf8.allSatisfy(isNameByte)
   }
 
-  private static func isNameByte(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "."),
-      UInt8(ascii: "_"):
-      true
-    default: false
-    }
-  }
-
   /// Returns a name with its escapes decoded, `\x2d` for `-` (systemd-escape(1)).
   private static func decoded(_ text: Substring) -> String? {
     var bytes: [UInt8] = []

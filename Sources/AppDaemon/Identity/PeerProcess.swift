@@ -70,7 +70,7 @@ package final class PeerProcess: Sendable {
     startTime = state?.startTime ?? 0
     app =
       groups.flatMap { AppIdentity(controlGroups: $0, user: user) }
-      ?? AppIdentity(Self.claim(program: program, name: name), strength: .claim, user: user)
+      ?? AppIdentity(program: program, name: name ?? "", user: user)
     guard isAlive, state?.isEnding != true else { throw .ended }
     guard groups != nil, state != nil else { throw .unreadable(process: process) }
     guard !isExact else { return }
@@ -130,17 +130,6 @@ package final class PeerProcess: Sendable {
       // PF_EXITING
       isEnding = flags & 4 != 0
     }
-  }
-
-  /// Returns the claim of a program: its path, or its name if the path may not be read.
-  private static func claim(program: String?, name: String?) -> String {
-    let deleted = " (deleted)"
-    if var path = program, path.hasPrefix("/") {
-      // The file was replaced while the program runs.
-      if path.hasSuffix(deleted) { path.removeLast(deleted.count) }
-      if AppIdentity.admits(path) { return path }
-    }
-    return "name:\(name?.prefix { $0 != "\n" } ?? "")"
   }
 }
 
