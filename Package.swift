@@ -331,13 +331,13 @@ let package = Package(
       name: "AppDaemonTests",
       dependencies: [
         "Advertising", "AppDaemon", "BeaconTesting", "DBusMessages", "Scanning", "ServiceCore",
-        "TestDaemons", "TestSupport", "peer-identity-run",
+        "TestDaemons", "TestSupport", "app-daemon-run",
         .product(name: "Logging", package: "swift-log"),
       ],
       exclude: ["races.py"]),
-    // Identifies the peers of its socket, for AppDaemonTests.
+    // A process for AppDaemonTests to ask and to kill.
     .executableTarget(
-      name: "peer-identity-run", dependencies: ["AppDaemon"], path: "Tests/PeerIdentityRun"),
+      name: "app-daemon-run", dependencies: ["AppDaemon"], path: "Tests/AppDaemonRun"),
     // Their receiver is a program in Python, which verifies signatures by its own library.
     .testTarget(
       name: "WebhooksTests",

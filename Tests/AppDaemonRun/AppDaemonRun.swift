@@ -1,22 +1,46 @@
 import AppDaemon
 import Glibc
+import Logging
+import Scanning
+import ServiceCore
 
-/// Identifies the peers of a Unix socket, one for each line on its standard input: for
-/// Tests/AppDaemonTests/races.py.
-@main struct PeerIdentityRun {
+/// Parts of the daemon as a process of its own.
+///
+///     app-daemon-run identify SOCKET exact|number
+///     app-daemon-run decide FILE
+@main struct AppDaemonRun {
   static func main() throws {
-    let arguments = CommandLine.arguments
-    guard arguments.count == 3, let listener = Self.listen(at: arguments[1]) else {
-      print("peer-identity-run: give a socket's path, and exact or number")
-      exit(64)
+    let arguments = CommandLine.arguments.dropFirst()
+    switch (arguments.first, arguments.count) {
+    case ("identify", 3):
+      guard let listener = listen(at: arguments[2]) else { exit(73) }
+      try identify(listener, usingPeerDescriptor: arguments[3] == "exact")
+    case ("decide", 2): decide(arguments[2])
+    default: exit(64)
     }
+  }
+
+  /// Stores decisions, and prints the number of each one that is stored.
+  private static func decide(_ path: String) {
+    let store = DecisionStore(path: path, logger: Logger(label: "app-daemon-run"))
+    for number in 1... {
+      let app = AppIdentity("/\(number % 50)", strength: .claim, user: 1)
+      let time = WallClockTime(nanoseconds: Int64(number))
+      store.set(Decision(.denied, since: time, user: 1), for: app)
+      print(number)
+      fflush(nil)
+    }
+  }
+
+  /// Identifies the peers of a Unix socket, one for each line on standard input.
+  private static func identify(_ listener: Int32, usingPeerDescriptor: Bool) throws {
     print("ready")
     fflush(nil)
     while readLine() != nil {
       let connection = accept(listener, nil, nil)
       do throws(PeerError) {
         let peer = try PeerProcess(
-          accepted: connection, usingPeerDescriptor: arguments[2] == "exact")
+          accepted: connection, usingPeerDescriptor: usingPeerDescriptor)
         if peer.needsConfirmation {
           var byte: UInt8 = 0
           var entry = pollfd(fd: connection, events: Int16(POLLIN), revents: 0)

@@ -64,6 +64,23 @@ import Testing
     #expect(open().all == [kiosk: decision(2)])
   }
 
+  @Test(.blocking) func everyStoredDecisionIsThereAfterAKill() throws {
+    let seed = UInt64.random(in: .min ... .max)
+    var random = SplitMix64(seed: seed)
+    for round in 0..<20 {
+      let run = try ChildRun("app-daemon-run", ["decide", scratch["decisions.json"]], in: scratch)
+      usleep(UInt32.random(in: 0...100_000, using: &random))
+      run.kill()
+      let stored = run.remainingOutput.split(separator: "\n").last.flatMap { Int64($0) } ?? 0
+      let newest = open().all.values.map(\.since.nanoseconds).max() ?? 0
+      // The last one may be stored without its line.
+      #expect((stored...stored + 1).contains(newest), "seed \(seed), round \(round)")
+      #expect(open().all.count == min(50, Int(newest)), "seed \(seed), round \(round)")
+      #expect(!scratch.names.contains("decisions.json.damaged"))
+      try? FileManager.default.removeItem(atPath: scratch["decisions.json"])
+    }
+  }
+
   @Test func aDecisionThatCannotBeStoredHoldsInTheProcess() throws {
     let store = DecisionStore(path: scratch["no/decisions.json"], logger: Logger(label: "test"))
     store.set(decision(1), for: kiosk)

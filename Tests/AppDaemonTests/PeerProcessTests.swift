@@ -7,7 +7,7 @@ import Testing
 @Suite(.blocking) struct PeerProcessTests {
   /// The two ends of a connection, whose peer is this process.
   private final class Connection {
-    let ends: [Int32]
+    private(set) var ends: [Int32]
     init() throws {
       var ends: [Int32] = [-1, -1]
       // The array outlives the call.
@@ -15,6 +15,7 @@ import Testing
       self.ends = ends
     }
     deinit { for end in ends { close(end) } }
+    func hangUp() { close(ends.removeLast()) }
     func send() {
       var byte: UInt8 = 1
       // The byte outlives the call.
@@ -66,7 +67,7 @@ import Testing
 
   @Test func aClosedConnectionHasNoPeer() throws {
     let connection = try Connection()
-    close(connection.ends[1])
+    connection.hangUp()
     #expect(throws: PeerError.ended) {
       try PeerProcess(accepted: connection.ends[0], usingPeerDescriptor: false)
     }
@@ -93,7 +94,7 @@ import Testing
     process.arguments = [
       "-pf", "--kill-child", "--mount-proc", "python3",
       URL(filePath: #filePath).deletingLastPathComponent().appending(path: "races.py").path,
-      tests.appending(path: "peer-identity-run").path, isLong ? "10000" : "200",
+      tests.appending(path: "app-daemon-run").path, isLong ? "10000" : "200",
     ]
     process.standardOutput = output
     process.standardError = output

@@ -1,6 +1,6 @@
 """Forces races of process ids: a program connects and ends, and another program gets its number.
 
-    unshare -pf --mount-proc python3 Tests/AppDaemonTests/races.py .build/debug/peer-identity-run 10000 [SEED]
+    unshare -pf --mount-proc python3 Tests/AppDaemonTests/races.py .build/debug/app-daemon-run 10000 [SEED]
 
 It needs root. The connection must never be taken for one of the other program, and a program that stays must always be
 identified. Each try is one of:
@@ -33,7 +33,7 @@ def main():
         programs = {}
         for kind in ("exact", "number"):
             programs[kind] = subprocess.Popen(
-                [helper, f"{folder}/{kind}", kind], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+                [helper, "identify", f"{folder}/{kind}", kind], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
             programs[kind].stdout.readline()
         own = os.readlink("/proc/self/exe")
         for number in range(count):
