@@ -135,8 +135,9 @@ package final class AppAuthorization: AuthorizationProvider {
   // MARK: A person
 
   /// Returns whether a person may be asked: nobody has decided, or when-in-use may become always.
-  private func mayAsk(_ wanted: AuthorizationStatus) -> Bool {
+  private func mayAsk(_ wanted: AuthorizationStatus, after verdict: Verdict? = nil) -> Bool {
     let (polkit, wasAsked) = state.withLock { ($0.polkit, $0.wasAskedForAlways) }
+    let verdict = verdict ?? self.verdict
     switch verdict.rule {
     case .undecided: return true
     case .granted(.authorizedWhenInUse):
@@ -162,7 +163,8 @@ package final class AppAuthorization: AuthorizationProvider {
 
   /// Takes a person's answer. It grants no more than was wanted.
   func take(_ answer: ConsentAnswer, to wanted: AuthorizationStatus, by user: UInt32) {
-    guard mayAsk(wanted) else { return }
+    let verdict = verdict
+    guard mayAsk(wanted, after: verdict) else { return }
     let now = WallClockTime.now
     let wantedAlways = wanted == .authorizedAlways
     let isRaise = verdict.rule == .granted(.authorizedWhenInUse)
