@@ -82,6 +82,36 @@ import Testing
     }
   }
 
+  private static let manager = "/user.slice/user-54321.slice/user@54321.service/app.slice"
+
+  /// The groups are the kernel's; systemd makes them with the same names.
+  @Test(
+    .enabled(if: Peer.canGroup, "control groups cannot be made here: it needs root"),
+    arguments: [
+      (
+        "/system.slice/beaconscan-test.service", "beaconscan-test.service",
+        AppIdentity.Strength.systemUnit
+      ),
+      (
+        "\(manager)/app-flatpak-com.example.App-1.scope", "flatpak:com.example.App",
+        .sandbox
+      ),
+      // A name that the user gave is not that of a unit of the system.
+      ("\(manager)/beaconscan-test.service", "user:beaconscan-test.service", .claim),
+      ("/beaconscan-test.service", "/usr/bin/perl", .claim),
+    ], [true, false])
+  func theKernelNamesTheControlGroup(
+    group: (path: String, identifier: String, strength: AppIdentity.Strength),
+    usingPeerDescriptor: Bool
+  ) throws {
+    let peer = try Peer(group: group.path, usingPeerDescriptor: usingPeerDescriptor)
+    #expect(
+      peer.process.app
+        == AppIdentity(group.identifier, strength: group.strength, user: 65534))
+    peer.kill()
+    #expect(!peer.process.isAlive)
+  }
+
   /// Set `BEACONSCAN_LONG=1` for 10,000 tries.
   @Test(.enabled(if: canForce, "numbers of processes cannot be forced here: it needs root"))
   func aNumberThatWasGivenAgainIsNeverTakenForTheApp() throws {

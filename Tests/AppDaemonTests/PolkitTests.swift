@@ -13,43 +13,6 @@ import Testing
   private let scratch: Scratch
   private let bus: BusDaemon
 
-  /// A program of another user than root, to which polkit permits everything.
-  private final class Peer {
-    let process: PeerProcess
-    private let daemon: Daemon
-
-    init(_ scratch: Scratch) throws {
-      // Not in the test's folder, which the user may not be able to enter.
-      let path = "/tmp/beaconscan-polkit-\(UUID().uuidString)"
-      let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-      defer {
-        close(listener)
-        // The path outlives the call.
-        unsafe unlink(path)
-      }
-      var name = sockaddr_un()
-      name.sun_family = sa_family_t(AF_UNIX)
-      // The structure outlives the calls.
-      unsafe withUnsafeMutableBytes(of: &name.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
-      let result = unsafe withUnsafePointer(to: &name) { pointer in
-        unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-          unsafe bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-        }
-      }
-      try #require(unsafe result == 0 && listen(listener, 1) == 0 && chmod(path, 0o777) == 0)
-      daemon = try Daemon([
-        "/usr/bin/setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
-        "/usr/bin/perl", "-MIO::Socket::UNIX", "-e",
-        "$s = IO::Socket::UNIX->new(Peer => $ARGV[0]) or die; sleep 600", path,
-      ])
-      let connection = accept(listener, nil, nil)
-      process = try PeerProcess(accepted: connection)
-      close(connection)
-    }
-
-    func kill() { daemon.kill() }
-  }
-
   init() throws {
     scratch = try Scratch()
     bus = try BusDaemon(in: scratch, rules: PolkitDaemon.busRules)
@@ -103,7 +66,7 @@ import Testing
   }
 
   @Test func thePolicyDecidesNothingAndRulesDecide() throws {
-    let peer = try Peer(scratch)
+    let peer = try Peer()
     let polkit = try startPolkit()
     for action in [PolkitAuthority.Action.use, .always, .manage] {
       #expect(ask(action, peer.process) == .challenge)
@@ -115,7 +78,7 @@ import Testing
   }
 
   @Test func theExampleForAKioskPermitsTheKioskAlone() throws {
-    let peer = try Peer(scratch)
+    let peer = try Peer()
     let polkit = try startPolkit(try Self.packaging("beaconscan-kiosk.rules"))
     _ = polkit
     for action in [PolkitAuthority.Action.use, .always] {
@@ -126,7 +89,7 @@ import Testing
   }
 
   @Test func noPolkitAndAnEndedProcessArePermittedNothing() throws {
-    let peer = try Peer(scratch)
+    let peer = try Peer()
     #expect(ask(.use, peer.process) == nil)
     #expect(ask(.use, peer.process, on: "unix:path=\(scratch["none"])") == nil)
     let polkit = try startPolkit(rule("use", "YES"))
@@ -134,13 +97,13 @@ import Testing
     peer.kill()
     #expect(ask(.use, peer.process) == nil)
     polkit.kill()
-    #expect(ask(.use, try Peer(scratch).process) == nil)
+    #expect(ask(.use, try Peer().process) == nil)
   }
 
   /// The service is not root: polkit lets it ask for others and pass details as the owner alone.
   @Test(arguments: [("nobody", true), ("root", false)])
   func theServiceAsksAsTheOwnerOfTheActions(owner: String, may: Bool) throws {
-    let peer = try Peer(scratch)
+    let peer = try Peer()
     let polkit = try startPolkit(try Self.packaging("beaconscan-kiosk.rules"), owner: owner)
     _ = polkit
     let process = Process()
@@ -159,7 +122,7 @@ import Testing
   }
 
   @Test func anAppFollowsTheRules() throws {
-    let peer = try Peer(scratch)
+    let peer = try Peer()
     let polkit = try startPolkit(rule("use", "YES") + rule("always", "YES"))
     let changes = Mutex(0)
     let (all, app) = open(peer.process) { changes.withLock { $0 += 1 } }
@@ -184,7 +147,7 @@ import Testing
   }
 
   @Test func polkitsAnswerHoldsUntilThereIsAnother() throws {
-    let peer = try Peer(scratch)
+    let peer = try Peer()
     let polkit = try startPolkit(rule("use", "YES"))
     let (all, app) = open(peer.process)
     app.add(peer.process)
@@ -202,7 +165,7 @@ import Testing
   }
 
   @Test func aPolkitThatAnswersLateIsAskedAgain() throws {
-    let peer = try Peer(scratch)
+    let peer = try Peer()
     let daemon = try startPolkit(rule("use", "YES"))
     let changes = Mutex(0)
     let answers = Mutex<[PolkitAuthority.Answer?]>([])
@@ -229,7 +192,7 @@ import Testing
   }
 
   @Test func managersOfOtherUsersNeedARule() throws {
-    let peer = try Peer(scratch)
+    let peer = try Peer()
     let polkit = try startPolkit(rule("manage", "YES"))
     let (all, _) = open(peer.process)
     let other = AppIdentity("/usr/bin/other", strength: .claim, user: 1)
