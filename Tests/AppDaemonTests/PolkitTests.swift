@@ -164,6 +164,27 @@ import Testing
     _ = (all, next)
   }
 
+  @Test func polkitsAnswerHoldsWhenTheAppEndsWhilePolkitIsAsked() throws {
+    let peer = try Peer()
+    let polkit = try startPolkit(rule("use", "YES"))
+    let changes = Mutex(0)
+    let (all, app) = open(peer.process) { changes.withLock { $0 += 1 } }
+    app.add(peer.process)
+    #expect(eventually { app.verdict.status == .authorizedWhenInUse })
+    polkit.pause()
+    app.askPolkit()
+    peer.kill()
+    polkit.resume()
+    // A request waits for the answer, and then is put to an agent.
+    let agent = AppIdentity("/usr/bin/agent", strength: .claim, user: peer.process.app.user)
+    let questions = Mutex(0)
+    _ = all.agents.add(agent) { _ in questions.withLock { $0 += 1 } }
+    app.request(.authorizedAlways, for: "")
+    #expect(eventually { questions.withLock { $0 } == 1 })
+    #expect(app.verdict.status == .authorizedWhenInUse)
+    #expect(changes.withLock { $0 } == 1)
+  }
+
   @Test func aPolkitThatAnswersLateIsAskedAgain() throws {
     let peer = try Peer()
     let daemon = try startPolkit(rule("use", "YES"))

@@ -112,21 +112,26 @@ package final class AppAuthorization: AuthorizationProvider {
     guard !isAsking else { return }
     guard let process else { return askPerson() }
     polkit.ask(.use, for: app.identifier, of: process) { [self] use in
-      guard use != .no, use != nil else { return take(Verdict.PolkitAnswers(use: use)) }
+      guard use != .no, use != nil else {
+        return take(Verdict.PolkitAnswers(use: use), about: process)
+      }
       polkit.ask(.always, for: app.identifier, of: process) { [self] always in
-        take(Verdict.PolkitAnswers(use: use, always: always))
+        take(Verdict.PolkitAnswers(use: use, always: always), about: process)
       }
     }
   }
 
-  private func take(_ answers: Verdict.PolkitAnswers) {
+  private func take(_ answers: Verdict.PolkitAnswers, about process: PeerProcess) {
+    // polkit did not answer about a process that has ended.
+    let isAnswer = process.isAlive
     let (hasChanged, mustAskAgain) = state.withLock { state in
+      let before = state.polkit
+      if isAnswer { state.polkit = answers }
       defer {
-        state.polkit = answers
         state.isAskingPolkit = false
         state.mustAskAgain = false
       }
-      return (state.polkit != answers, state.mustAskAgain)
+      return (state.polkit != before, state.mustAskAgain || !isAnswer)
     }
     if hasChanged { onChange() }
     if mustAskAgain { askPolkit() } else { askPerson() }
