@@ -330,8 +330,8 @@ let package = Package(
     .testTarget(
       name: "AppDaemonTests",
       dependencies: [
-        "Advertising", "AppDaemon", "BeaconTesting", "DBusMessages", "Scanning", "ServiceCore",
-        "TestDaemons", "TestSupport", "app-daemon-run",
+        "Advertising", "AppDaemon", "BeaconTesting", "DBusMessages", "Regions", "Scanning",
+        "ServiceCore", "TestDaemons", "TestSupport", "app-daemon-run",
         .product(name: "Logging", package: "swift-log"),
       ],
       exclude: ["races.py"]),

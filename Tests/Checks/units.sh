@@ -1,7 +1,7 @@
 #!/bin/sh
 # Checks the systemd units in Packaging: that systemd accepts them, that both services have the same restrictions except
-# for the network and the processes that they see, and that docs/installation.md states their exposure. Without
-# systemd-analyze it checks nothing, and reports this.
+# for the network, and that docs/installation.md states their exposure. Without systemd-analyze it checks nothing, and
+# reports this.
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
 cd "$root"
@@ -40,9 +40,9 @@ if ! grep -q '^beaconscan:.*:/nonexistent:/usr/sbin/nologin$' "$copy/root/etc/pa
   exit 1
 fi
 
-# restrictions UNIT: its restrictions, except for the network and for other users' processes, which the service sees.
+# restrictions UNIT: its restrictions, except for the network.
 restrictions() {
-  sed -n '/^# The only capability/,/^\[Install\]/{/^#/d;/^RestrictAddressFamilies=/d;/^IPAddress/d;/^ProtectProc=/d;p}' "Packaging/$1"
+  sed -n '/^# The only capability/,/^\[Install\]/{/^#/d;/^RestrictAddressFamilies=/d;/^IPAddress/d;p}' "Packaging/$1"
 }
 if [ "$(restrictions beaconscan.service)" != "$(restrictions beaconscan-serve.service)" ]; then
   echo 'units: beaconscan.service and beaconscan-serve.service have different restrictions' >&2

@@ -76,7 +76,7 @@ import Testing
         ("com.example.other", .onRequest),
       ],
       [
-        ("com.example.kiosk", .granted(.authorizedAlways)), ("com.example.other", .restricted),
+        ("kiosk.service", .granted(.authorizedAlways)), ("com.example.other", .restricted),
       ],
     ]
     try #require(files.count == rules.count)

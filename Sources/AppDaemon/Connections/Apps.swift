@@ -86,11 +86,11 @@ package final class Apps: Sendable {
       guard let app = apps[identity], app.processes.isEmpty, !outlivesItsProcesses(app) else {
         return nil
       }
+      // Under the lock, so that the app's next process gets a new authorization.
+      authorizations.forget(identity)
       return apps.removeValue(forKey: identity)
     }
-    guard let ended else { return }
-    authorizations.forget(identity)
-    close(ended)
+    if let ended { close(ended) }
   }
 
   private func outlivesItsProcesses(_ app: App) -> Bool {

@@ -314,7 +314,10 @@ public final class ServiceManager: Sendable {
       state.withLock { $0.granted = $0.granted ?? authorization }
       return restore(hosts)
     }
-    if let restored { finish(restored) }
+    guard let restored else { return }
+    finish(restored)
+    // The authorization may have been checked before there were regions.
+    for host in hosts { host.resume() }
   }
 
   /// Restores services before new events, because a group's position must not pass earlier events.

@@ -22,8 +22,8 @@ package final class DaemonLink: Sendable {
   private let events = DispatchQueue(label: "ServiceCore.daemon.events")
   private let state = Mutex(State())
 
-  /// The longest wait for an answer, in seconds. A daemon may ask others before it answers.
-  private static let patience = 30.0
+  /// The longest wait for an answer, in seconds.
+  private let patience: Double
   /// The most bytes of a message.
   private static let maximumLine = 64 << 20
   /// The seconds before the first and the later attempts to connect again.
@@ -63,8 +63,12 @@ package final class DaemonLink: Sendable {
     }
   }
 
-  package init(_ hello: AppHello, logger: Logger, connect: @escaping Connect) {
+  /// Creates a link. A daemon may ask others before it answers, so the patience is long.
+  package init(
+    _ hello: AppHello, patience: Double = 30, logger: Logger, connect: @escaping Connect
+  ) {
     self.hello = hello
+    self.patience = patience
     self.logger = logger
     self.connect = connect
   }
@@ -107,12 +111,12 @@ package final class DaemonLink: Sendable {
       opening.end()
       self?.connectionEnded(connection)
     }
-    guard case .greeting? = opening.next(Self.patience) else {
+    guard case .greeting? = opening.next(patience) else {
       socket.close()
       return false
     }
     send([.hello(hello)], to: socket)
-    let answer = opening.next(Self.patience)
+    let answer = opening.next(patience)
     guard case .welcome(_, let journal)? = answer else {
       if case .refused(let sentence)? = answer { logger.error("\(sentence)") }
       socket.close()
@@ -271,7 +275,7 @@ package final class DaemonLink: Sendable {
       answered.signal()
     }
     guard isSent else { return nil }
-    guard answered.wait(timeout: .now() + Self.patience) == .success else {
+    guard answered.wait(timeout: .now() + patience) == .success else {
       // A daemon that does not answer is one that does not run.
       state.withLock { $0.socket }?.close()
       return nil

@@ -1,0 +1,294 @@
+import Advertising
+import BeaconTesting
+import Foundation
+import Logging
+import Regions
+import Scanning
+import ServiceCore
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import AppDaemon
+
+/// Apps that connect to a daemon on a real socket, and a scripted radio.
+@Suite(.blocking) struct AppServerTests {
+  static let uuid = ProximityUUID(high: 0xE2C5_6DB5_DFFB_48D2, low: 0xB060_D0F5_A710_96E0)
+
+  private final class Anyone: AuthorizationProvider {
+    func rule(for application: String, scanner: ScannerAvailability) -> AuthorizationRule {
+      .granted(.authorizedAlways)
+    }
+  }
+
+  /// A daemon, which can end and start again on the same files.
+  private final class Machine {
+    let scratch: Scratch
+    let scanner: ScriptedScanner
+    let file: String
+    private(set) var server: AppServer?
+    private(set) var apps: Apps?
+    private var beacons: BeaconService?
+
+    var socket: String { scratch["apps.sock"] }
+
+    init(_ scanner: ScriptedScanner, file: String = #"{"*": "always"}"#) throws {
+      self.scanner = scanner
+      scratch = try Scratch()
+      self.file = scratch["authorization.json"]
+      try file.write(toFile: self.file, atomically: true, encoding: .utf8)
+    }
+
+    func start() throws {
+      var settings = ServiceManager.Configuration()
+      settings.persistence = .none
+      settings.authorization = Anyone()
+      let manager = ServiceManager(settings)
+      var own = BeaconService.Configuration()
+      own.rules = try RegionRules(exitTimeout: .fixed(seconds: 5))
+      let beacons = BeaconService(manager, scanner: scanner, configuration: own)
+      var configuration = AppAuthorizations.Configuration(decisions: scratch["decisions.json"])
+      configuration.file = file
+      configuration.bus = nil
+      let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+      let apps = Apps(
+        Apps.Configuration(folder: scratch.folder.path, beacons: own),
+        authorizations: AppAuthorizations(configuration, logger: logger), beacons: beacons,
+        locations: LocationService(manager, source: nil), logger: logger)
+      apps.restore()
+      let server = AppServer(apps, logger: logger)
+      server.listen(on: try AppServer.listen(at: socket))
+      self.beacons = beacons
+      self.apps = apps
+      self.server = server
+    }
+
+    func stop() async {
+      server?.stop()
+      await apps?.stop()
+      server = nil
+      apps = nil
+      beacons = nil
+    }
+
+    func app() -> App? { App(socket) }
+  }
+
+  /// An app's process, as far as the daemon can tell.
+  private final class App: Sendable {
+    let manager: ServiceManager
+    let client: BeaconClient
+    private let received = Mutex<[BeaconEvent]>([])
+
+    init?(_ socket: String) {
+      let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+      let link = DaemonLink(AppHello(), patience: 600, logger: logger) {
+        DaemonLink.connect(to: socket)
+      }
+      guard link.open() else { return nil }
+      var settings = ServiceManager.Configuration()
+      settings.persistence = .none
+      settings.daemon = link
+      let manager = ServiceManager(settings)
+      self.manager = manager
+      let beacons = BeaconService(manager, scanner: nil)
+      client = BeaconClient(manager.addClient(pacesRecordings: false), of: beacons)
+      let client = client
+      Task { [weak self] in try? await Self.read(client, self) }
+    }
+
+    private static func read(_ client: BeaconClient, _ app: @autoclosure () -> App?) async throws {
+      for try await event in client.events {
+        app()?.received.withLock { $0.append(event) }
+      }
+    }
+
+    /// Ends the process. The connection ends with the last reference to the manager.
+    func end() { client.remove() }
+
+    var events: [BeaconEvent] { received.withLock { $0 } }
+
+    var crossings: [String] {
+      events.compactMap {
+        guard case .region(let event) = $0, event.transition.change.isCrossing else { return nil }
+        return "\(event.transition.change) \(event.region.identifier)"
+      }
+    }
+
+    var isWithoutDaemon: Bool {
+      events.contains {
+        if case .health(let health, at: _) = $0 { health.isReceptionLost } else { false }
+      }
+    }
+  }
+
+  private static func region(_ identifier: String, minor: UInt16? = nil) -> BeaconRegion {
+    BeaconRegion(
+      identifier: identifier, constraint: BeaconConstraint(uuid: uuid, major: 1, minor: minor))
+  }
+
+  private static func frame(_ minor: UInt16) -> BeaconFrame {
+    BeaconFrame(uuid: uuid, major: 1, minor: minor)
+  }
+
+  @Test func anAppRangesThroughTheDaemonAndTheRadioThenRests() async throws {
+    let scanner = ScriptedScanner(isRecorded: false)
+    scanner.add(Self.frame(1), rssi: -60, every: 0.1, from: 0, to: 1000)
+    let machine = try Machine(scanner)
+    try machine.start()
+    let app = try #require(machine.app())
+    #expect(scanner.demands.allSatisfy { $0 == .none })
+    try app.client.startRanging(RangingRequest(BeaconConstraint(uuid: Self.uuid)))
+    #expect(
+      await eventually {
+        scanner.clock.advance(by: 0.5)
+        return app.events.contains {
+          if case .ranging(let report) = $0 { !report.beacons.isEmpty } else { false }
+        }
+      })
+    #expect(app.client.service.received != nil)
+    app.client.stopRanging(RangingRequest(BeaconConstraint(uuid: Self.uuid)))
+    #expect(await eventually { scanner.demands.last == ScanDemand.none })
+    await machine.stop()
+  }
+
+  @Test func aDaemonThatStartsAgainIsAFaultAndNothingIsTwice() async throws {
+    let scanner = ScriptedScanner(isRecorded: false)
+    scanner.add(Self.frame(1), rssi: -60, every: 0.5, from: 10, to: 20)
+    scanner.add(Self.frame(1), rssi: -60, every: 0.5, from: 60, to: 90)
+    let machine = try Machine(scanner)
+    try machine.start()
+    let app = try #require(machine.app())
+    try app.client.register(Self.region("door"))
+    func advance(until crossings: [String]) async -> Bool {
+      await eventually {
+        if app.crossings.count < crossings.count { scanner.clock.advance(by: 0.5) }
+        return app.crossings == crossings
+      }
+    }
+    #expect(await advance(until: ["enter door"]))
+    app.manager.flush()
+    await machine.stop()
+    #expect(await eventually { app.isWithoutDaemon })
+    // What the app asks for meanwhile is done later.
+    try app.client.register(Self.region("hall", minor: 7))
+    #expect(app.client.regions.map(\.identifier) == ["door", "hall"])
+    try machine.start()
+    #expect(await eventually { app.client.service.availability == .available })
+    #expect(app.client.regions.map(\.identifier) == ["door", "hall"])
+    #expect(await advance(until: ["enter door", "exit door", "enter door", "exit door"]))
+    await machine.stop()
+  }
+
+  @Test func eventsWaitForAnAppThatMayAlwaysAndComeOnce() async throws {
+    let scanner = ScriptedScanner(isRecorded: false)
+    scanner.add(Self.frame(1), rssi: -60, every: 0.5, from: 10, to: 20)
+    let start = scanner.clock.now
+    let machine = try Machine(scanner)
+    try machine.start()
+    do {
+      let app = try #require(machine.app())
+      try app.client.register(Self.region("door"))
+      app.manager.flush()
+      app.end()
+    }
+    #expect(await eventually { machine.apps?.processes.values.allSatisfy(\.isEmpty) == true })
+    // The daemon itself also starts again meanwhile.
+    await machine.stop()
+    try machine.start()
+    #expect(
+      await eventually {
+        scanner.clock.advance(by: 0.5)
+        return scanner.delivered.seconds(since: start) > 40
+      })
+    do {
+      let app = try #require(machine.app())
+      #expect(await eventually { app.crossings == ["enter door", "exit door"] })
+      app.manager.flush()
+      app.end()
+    }
+    await machine.stop()
+    try machine.start()
+    let later = try #require(machine.app())
+    // The answer, or the event in place of it, comes after the events that wait.
+    later.client.requestState(of: Self.region("door"))
+    #expect(
+      await eventually {
+        scanner.clock.advance(by: 0.5)
+        return later.events.contains {
+          switch $0 {
+          case .region, .regionState: true
+          default: false
+          }
+        }
+      })
+    #expect(later.crossings.isEmpty)
+    await machine.stop()
+  }
+
+  @Test func anAppThatDoesNotReadDisturbsNobody() async throws {
+    let scanner = ScriptedScanner(isRecorded: false)
+    scanner.add(Self.frame(1), rssi: -60, every: 0.01, from: 0, to: 10_000)
+    let machine = try Machine(scanner)
+    try machine.start()
+    // This one reads nothing after its requests.
+    let socket = try #require(DaemonLink.connect(to: machine.socket))
+    defer { close(socket) }
+    let messages: [AppMessage] = [
+      .hello(AppHello()),
+      .addClient(
+        ClientIdentifier(rawValue: 1), group: .application, isReceiving: true,
+        pacesRecordings: false),
+      .call(1, .beacons(.startSightings, ClientIdentifier(rawValue: 1))),
+    ]
+    // The kernel shows the sender of what comes after the greeting.
+    var greeting = [UInt8](repeating: 0, count: 64)
+    _ = unsafe greeting.withUnsafeMutableBytes { unsafe read(socket, $0.baseAddress, $0.count) }
+    for message in messages {
+      let line = try message.line() + [UInt8(ascii: "\n")]
+      _ = unsafe line.withUnsafeBytes { unsafe write(socket, $0.baseAddress, $0.count) }
+    }
+    let app = try #require(machine.app())
+    try app.client.startRanging(RangingRequest(nil))
+    for count in 1...200 {
+      #expect(
+        await eventually {
+          scanner.clock.advance(by: 1)
+          return app.events.count { if case .ranging = $0 { true } else { false } } >= count
+        })
+    }
+    await machine.stop()
+  }
+
+  private static let wrongLines = [
+    "no JSON", "{}", #"{"call":{"_0":1,"_1":{"flush":{}}}}"#, #"{"hello":{"_0":{"version":99}}}"#,
+    String(repeating: "a", count: 2 << 20), "\u{0}",
+  ]
+
+  @Test(arguments: wrongLines.indices)
+  func aWrongFirstMessageIsRefused(index: Int) async throws {
+    let line = Self.wrongLines[index]
+    let machine = try Machine(ScriptedScanner(isRecorded: false))
+    try machine.start()
+    let descriptor = try #require(DaemonLink.connect(to: machine.socket))
+    let queue = DispatchQueue(label: "test")
+    let socket = LineSocket(descriptor, maximumLine: 1 << 20, on: queue)
+    let lines = Mutex<[[UInt8]]>([])
+    let hasEnded = Atomic<Bool>(false)
+    socket.start(received: { line in lines.withLock { $0.append(line) } }) {
+      hasEnded.store(true, ordering: .releasing)
+    }
+    #expect(await eventually { lines.withLock { $0.count } == 1 })
+    socket.send(Array(line.utf8))
+    #expect(await eventually { hasEnded.load(ordering: .acquiring) })
+    if line.utf8.count < 1 << 20 {
+      let last = try DaemonMessage(line: try #require(lines.withLock { $0.last }))
+      guard case .refused(let sentence) = last else {
+        Issue.record("the daemon answers \(last)")
+        return
+      }
+      #expect(sentence.contains("version") || sentence.contains("hello"))
+    }
+    await machine.stop()
+  }
+}
