@@ -122,6 +122,8 @@ package struct AppRecord: Codable, Hashable, Sendable {
   package let decidingUser: UInt32?
   package let since: WallClockTime?
 
+  var identity: AppIdentity { AppIdentity(app, strength: strength, user: user) }
+
   init(_ app: AppIdentity, _ verdict: Verdict) {
     self.app = app.identifier
     user = app.user

@@ -22,7 +22,7 @@ package enum ConsentAnswer: String, Codable, Hashable, Sendable, CaseIterable {
 }
 
 /// A message to an agent.
-package enum ConsentMessage: Hashable, Sendable {
+package enum ConsentMessage: Codable, Hashable, Sendable {
   case ask(ConsentQuestion)
   /// The question is void; an answer to it has no effect.
   case withdraw(UInt64)

@@ -7,12 +7,19 @@ package struct AppServices: Sendable {
   package let manager: ServiceManager
   package let beacons: BeaconService
   package let locations: LocationService
+  /// The number of events that were sent to the application.
+  let events = EventCount()
 
   package init(_ manager: ServiceManager, _ beacons: BeaconService, _ locations: LocationService) {
     self.manager = manager
     self.beacons = beacons
     self.locations = locations
   }
+}
+
+/// A number of events, which all connections of an application increase.
+final class EventCount: Sendable {
+  let value = Atomic<UInt64>(0)
 }
 
 /// The reason why an application is not served.
@@ -29,6 +36,9 @@ package struct AppRefusal: Error {
 /// connection removes the clients. Their unfinished stored events then wait for the next ones.
 package final class AppConnection: Sendable {
   package typealias Admission = @Sendable (AppHello) throws(AppRefusal) -> AppServices
+  /// Begins to serve a program that manages apps, with a function that sends it a message.
+  typealias Management =
+    @Sendable (_ send: @escaping @Sendable (ManagementReply) -> Void) -> ManagementSession
 
   /// The most clients of a process.
   private static let maximumClients = 1024
@@ -38,11 +48,14 @@ package final class AppConnection: Sendable {
   private let socket: LineSocket
   private let queue = DispatchQueue(label: "AppDaemon.connection")
   private let admit: Admission
+  private let manage: Management?
   private let ended: @Sendable (AppConnection) -> Void
   private let state = Mutex(State())
 
   private struct State {
     var services: AppServices?
+    /// Set where the first message was one of management.
+    var management: ManagementSession?
     var clients: [ClientIdentifier: ServiceClient] = [:]
     var deliveries: [UInt64: ServiceDelivery] = [:]
     var latestDelivery: UInt64 = 0
@@ -54,12 +67,22 @@ package final class AppConnection: Sendable {
   /// `confirm` is called with the socket before its first line is read, and returns whether the
   /// peer is who it was. `admit` returns the application's services when it introduces itself, and
   /// `ended` is called once, after its clients are removed.
-  package init(
+  package convenience init(
     _ descriptor: Int32, confirm: @escaping LineSocket.Confirmation = { _ in true },
     admit: @escaping Admission, ended: @escaping @Sendable (AppConnection) -> Void = { _ in }
   ) {
+    self.init(descriptor, confirm: confirm, admit: admit, manage: nil, ended: ended)
+  }
+
+  /// Creates the service of a connected socket, which also serves programs that manage apps.
+  init(
+    _ descriptor: Int32, confirm: @escaping LineSocket.Confirmation,
+    admit: @escaping Admission, manage: Management?,
+    ended: @escaping @Sendable (AppConnection) -> Void
+  ) {
     socket = LineSocket(descriptor, maximumLine: Self.maximumLine, on: queue, confirm: confirm)
     self.admit = admit
+    self.manage = manage
     self.ended = ended
   }
 
@@ -78,15 +101,17 @@ package final class AppConnection: Sendable {
   package func close() { socket.close() }
 
   private func removeClients() {
-    let (clients, deliveries) = state.withLock { state in
+    let (clients, deliveries, management) = state.withLock { state in
       defer {
         state.hasEnded = true
         state.clients = [:]
         state.deliveries = [:]
         state.services = nil
+        state.management = nil
       }
-      return (state.clients, state.deliveries)
+      return (state.clients, state.deliveries, state.management)
     }
+    management?.end()
     for client in clients.values { client.remove() }
     for delivery in deliveries.values { delivery.finish() }
   }
@@ -95,9 +120,16 @@ package final class AppConnection: Sendable {
 
   private func receive(_ line: [UInt8]) {
     guard let message = try? AppMessage(line: line) else {
+      if let manage, let message = try? ManagementMessage(line: line),
+        let session = management(manage)
+      {
+        return session.receive(message)
+      }
       return refuse("a message is not understood; the protocol has version \(AppHello.version)")
     }
-    if case .hello(let hello) = message { return admit(hello) }
+    if case .hello(let hello) = message, state.withLock({ $0.management == nil }) {
+      return admit(hello)
+    }
     guard let services = state.withLock({ $0.services }) else {
       return refuse("the first message must be 'hello'")
     }
@@ -113,6 +145,20 @@ package final class AppConnection: Sendable {
     case .finish(let number):
       state.withLock { $0.deliveries.removeValue(forKey: number) }?.finish()
     case .call(let number, let call): carryOut(call, services) { [self] in reply(number, $0) }
+    }
+  }
+
+  /// Returns the session of a program that manages apps; `nil` for one that is served as an app.
+  private func management(_ manage: Management) -> ManagementSession? {
+    state.withLock { state in
+      guard state.services == nil, !state.hasEnded else { return nil }
+      let session =
+        state.management
+        ?? manage { [weak self] message in
+          if let line = try? message.line() { self?.socket.send(line) }
+        }
+      state.management = session
+      return session
     }
   }
 
@@ -167,6 +213,7 @@ package final class AppConnection: Sendable {
     state.withLock { state in
       guard !state.hasEnded else { return }
       state.latestDelivery += 1
+      state.services?.events.value.wrappingAdd(1, ordering: .relaxed)
       state.deliveries[state.latestDelivery] = delivery
       send(.delivery(state.latestDelivery, client, event, entry: delivery.entry))
     }

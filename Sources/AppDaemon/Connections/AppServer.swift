@@ -104,6 +104,8 @@ package final class AppServer: Sendable {
       }
     } admit: { [apps] hello in
       apps.admit(process, hello)
+    } manage: { [apps] send in
+      ManagementSession(process, apps, send: send)
     } ended: { [weak self, apps] connection in
       apps.end(process)
       self?.state.withLock { _ = $0.connections.removeValue(forKey: ObjectIdentifier(connection)) }

@@ -139,9 +139,18 @@ package final class Apps: Sendable {
     }
   }
 
-  /// The numbers of an app's processes, by the app.
-  package var processes: [AppIdentity: [Int32]] {
-    apps.withLock { $0.mapValues { $0.processes.map(\.process) } }
+  /// The use that each app makes of the services.
+  var uses: [AppIdentity: AppUse] {
+    // The services are read without the lock.
+    apps.withLock { $0 }.mapValues { app in
+      var use = AppUse()
+      use.processes = app.processes.map(\.process)
+      use.regions = app.services.beacons.regionCount + app.services.locations.circleCount
+      use.beacons = app.services.beacons.demand
+      use.locations = app.services.locations.isWanted
+      use.events = app.services.events.value.load(ordering: .relaxed)
+      return use
+    }
   }
 
   private func make(_ identity: AppIdentity, _ hello: AppHello) -> App {

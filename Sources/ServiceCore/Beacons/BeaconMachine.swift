@@ -226,7 +226,7 @@ struct BeaconMachine: Service {
       .sorted { $0.identifier < $1.identifier }
   }
 
-  var hasRegistrations: Bool { !regions.isEmpty }
+  var regionCount: Int { regions.count }
 
   func region(_ identifier: String, in group: ClientGroup) -> BeaconRegion? {
     regions[Key(group: group, identifier: identifier)]?.region

@@ -147,8 +147,14 @@ public final class BeaconService: Sendable {
   /// Whether regions are registered, which outlive the clients.
   package var hasRegistrations: Bool {
     manager.restore()
-    return host.read { $0.hasRegistrations }
+    return regionCount > 0
   }
+
+  /// The number of regions that are registered in this process.
+  package var regionCount: Int { host.read { $0.regionCount } }
+
+  /// The demand of the clients in this process.
+  package var demand: ScanDemand { host.read { $0.demand?.demand ?? .none } }
 
   package var isWanted: Bool { remote?.source.isWanted ?? host.read { $0.demand != nil } }
 

@@ -112,7 +112,7 @@ struct LocationCircles {
     }
   }
 
-  var hasRegistrations: Bool { circles.values.contains(where: \.isRegistered) }
+  var registeredCount: Int { circles.values.count(where: \.isRegistered) }
 
   func registered(in group: ClientGroup) -> [MonitoredCircle] {
     circles.values.filter { $0.group == group && $0.isRegistered }.map(\.circle)

@@ -46,7 +46,7 @@ struct LocationMachine: Service {
   }
 
   var hasRegistrations: Bool {
-    circles.hasRegistrations
+    circles.registeredCount > 0
       || groups.values.contains { $0.visits != nil || $0.changeRule != nil }
   }
 

@@ -123,6 +123,9 @@ package final class LocationService: Sendable {
     return host.read { $0.hasRegistrations }
   }
 
+  /// The number of circles that are registered in this process.
+  package var circleCount: Int { host.read { $0.circles.registeredCount } }
+
   package var isWanted: Bool { remote?.source.isWanted ?? host.read { $0.demand != nil } }
 
   package var end: String? {
