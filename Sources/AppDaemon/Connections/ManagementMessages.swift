@@ -28,7 +28,7 @@ package enum ManagementReply: Codable, Sendable {
 
 /// An app: the decision about it, and its use of the services.
 package struct AppReport: Codable, Hashable, Sendable {
-  package let record: AppRecord
+  package let decision: AppRecord
   package let use: AppUse
 }
 

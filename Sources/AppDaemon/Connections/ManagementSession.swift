@@ -64,7 +64,7 @@ final class ManagementSession: Sendable {
       .filter { record in
         seesAll || record.user == own.user && (own.strength != .sandbox || record.identity == own)
       }
-      .map { AppReport(record: $0, use: uses[$0.identity] ?? AppUse()) }
+      .map { AppReport(decision: $0, use: uses[$0.identity] ?? AppUse()) }
   }
 
   private func revoke(_ app: String, _ user: UInt32?, denying: Bool) {
