@@ -238,7 +238,7 @@ let package = Package(
     .executableTarget(
       name: "beaconscan",
       dependencies: [
-        "Advertising", "BrokerLink", "Bytes", "CaptureFiles", "Frontends",
+        "Advertising", "AppDaemon", "BrokerLink", "Bytes", "CaptureFiles", "Frontends",
         "HCIPackets", "KioskService", "LiveScanning", "LocationSources",
         "Positioning", "Ranging", "Records", "Regions", "Scanning", "ServiceCore", "Simulation",
         "Storage", "TOMLDocuments", "Webhooks",
@@ -398,7 +398,7 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "Advertising", "BeaconTesting", "Embedding", "Frontends", "HCIPackets",
+        "Advertising", "AppDaemon", "BeaconTesting", "Embedding", "Frontends", "HCIPackets",
         "KioskService", "Ranging", "Records", "Regions", "Scanning", "ServiceCore", "Storage",
         "TOMLDocuments", "TestDaemons", "TestSupport", "beaconscan",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -1,3 +1,4 @@
+import AppDaemon
 import ArgumentParser
 import CaptureFiles
 import Frontends
@@ -37,7 +38,7 @@ struct SchemaCommand: ParsableCommand {
             CalibrationResult.record.schema, RegionStays.record.schema,
             HourlyPresence.record.schema,
             NamedBeacon.record.schema, SettingLine.record.schema, AdvertDescription.record.schema,
-            HostView.Radio.record.schema, Finding.record.schema,
+            HostView.Radio.record.schema, Finding.record.schema, AppReport.record.schema,
             ScanSummary.record.schema,
           ],
         others: [

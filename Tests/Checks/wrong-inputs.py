@@ -101,6 +101,7 @@ WRONG = {
     "rotate-size": choose("0", "4095", "-1", "1.5M", "10T", "M", "10 M", "9" * 25),
     "rotate-every": choose("0", "-1", "1.5h", "5y", "h", "10ms", "9" * 25),
     "at": choose("far", "0", "0.05", "101", "-1", "1mm", "inside=", "1=file@5-2", "=file"),
+    "user": choose("nobody at all", "-1", "4294967296", "1.5"),
     "seed": choose("-1", "1.5", "x", "18446744073709551616"), "exec": only("", " ", "no-such-command-here"),
 }
 WRONG["until"] = WRONG["since"]
@@ -112,14 +113,14 @@ READ = ["replay", "config", "database", "token-file", "mqtt-password-file", "mqt
         "webhook-secret-file"]
 CREATED = ["output", "truth", "state-file", "history"]
 # Any text is right.
-FREE = ["name", "mqtt-username", "mqtt-room"]
+FREE = ["name", "mqtt-username", "mqtt-room", "apps", "apps-state", "socket"]
 
 # What each subcommand needs beside the wrong option, so that nothing else is missing.
 NEEDED = {"scan": [RECORDING], "range": [RECORDING], "inspect": [RECORDING], "locate": [TRACK],
           "monitor": ["--uuid", UUID, RECORDING], "serve": ["--listen", "127.0.0.1:0", RECORDING], "history": [],
           "calibrate": ["--at", f"0.3={RECORDING}@38-51"], "decode": ["4c0002"], "record": ["--replay", RECORDING, "new"],
           "simulate": [SCENARIO, "--output", "new"], "advertise": ["--uuid", UUID], "adapters": [], "doctor": [],
-          "beacons": [], "config check": [], "config show": []}
+          "beacons": [], "config check": [], "config show": [], "agent": [], "apps": [], "apps revoke": ["a.service"]}
 # What an option needs beside it.
 COMPANIONS = {"major": ["--uuid", UUID], "minor": ["--uuid", UUID], "sort": ["--all"], "top": ["--all"],
               "keep": ["--rotate-every", "1h"], "name": ["--save"], "history-days": ["--history", "h"],
@@ -247,11 +248,12 @@ class Generator:
         subcommands = [each for each in command.get("subcommands", []) if each["commandName"] not in ("help", "schema")]
         for each in subcommands:
             self.collect(each, path + [each["commandName"]])
-        if path and not subcommands:
-            self.options[" ".join(path)] = {
-                name["name"]: each["kind"] == "flag"
-                for each in command["arguments"] for name in each.get("names") or []
-                if name["kind"] == "long" and name["name"] not in ("help", "version")}
+        options = {
+            name["name"]: each["kind"] == "flag"
+            for each in command["arguments"] for name in each.get("names") or []
+            if name["kind"] == "long" and name["name"] not in ("help", "version")}
+        if path and (options or not subcommands):
+            self.options[" ".join(path)] = options
 
     def check_tables(self):
         every = {name for options in self.options.values() for name, is_flag in options.items() if not is_flag}

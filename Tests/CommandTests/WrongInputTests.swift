@@ -325,7 +325,7 @@ import Testing
   private static let texts: Set = [
     "replay", "config", "state-file", "exec", "output", "truth", "name", "database",
     "token-file", "history", "webhook-secret-file", "mqtt-username", "mqtt-password-file",
-    "mqtt-ca",
+    "mqtt-ca", "apps", "apps-state", "socket",
     "mqtt-certificate", "mqtt-key", "mqtt-node", "mqtt-prefix", "mqtt-discovery", "mqtt-room",
   ]
 

@@ -7,6 +7,9 @@ import Synchronization
 enum Interrupt {
   static var isRequested: Bool { interruptRequested.load(ordering: .relaxed) }
 
+  /// The descriptor that is readable after a request, to poll beside others.
+  static var descriptor: Int32 { interruptSignal.descriptor }
+
   static func onRequest(_ body: @escaping @Sendable () -> Void) -> any DispatchSourceRead {
     let source = DispatchSource.makeReadSource(
       fileDescriptor: interruptSignal.descriptor, queue: .global())
