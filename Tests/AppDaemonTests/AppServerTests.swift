@@ -192,7 +192,7 @@ import Testing
       app.manager.flush()
       app.end()
     }
-    #expect(await eventually { machine.apps?.processes.values.allSatisfy(\.isEmpty) == true })
+    #expect(await eventually { machine.apps?.uses.values.allSatisfy(\.processes.isEmpty) == true })
     // The daemon itself also starts again meanwhile.
     await machine.stop()
     try machine.start()
