@@ -387,7 +387,9 @@ class Generator:
     def variable(self):
         subcommand, name = self.option(lambda name, is_flag: name in WRONG)
         # The command line names the beacons, and then the variables of others do not count.
-        if subcommand in ("simulate", "config check", "config show") or name in ("uuid", "major", "minor", "region"):
+        if subcommand in ("simulate", "config check", "config show", "apps revoke"):
+            return None
+        if name in ("uuid", "major", "minor", "region"):
             return None
         if self.options[subcommand][name]:
             text = self.draw.choice(["maybe", "2", "on", "ja"])
