@@ -72,6 +72,15 @@ import Testing
     }
 
     func app() -> App? { App(socket) }
+
+    /// Advances the radio's time, as far as the daemon receives, until a condition is true.
+    func advance(by seconds: Double = 0.5, until isDone: () -> Bool) async -> Bool {
+      await eventually {
+        let receives = scanner.demands.last ?? .none != .none
+        if receives, scanner.delivered >= scanner.clock.now { scanner.clock.advance(by: seconds) }
+        return isDone()
+      }
+    }
   }
 
   /// An app's process, as far as the daemon can tell.
@@ -140,9 +149,8 @@ import Testing
     #expect(scanner.demands.allSatisfy { $0 == .none })
     try app.client.startRanging(RangingRequest(BeaconConstraint(uuid: Self.uuid)))
     #expect(
-      await eventually {
-        scanner.clock.advance(by: 0.5)
-        return app.events.contains {
+      await machine.advance {
+        app.events.contains {
           if case .ranging(let report) = $0 { !report.beacons.isEmpty } else { false }
         }
       })
@@ -161,10 +169,7 @@ import Testing
     let app = try #require(machine.app())
     try app.client.register(Self.region("door"))
     func advance(until crossings: [String]) async -> Bool {
-      await eventually {
-        if app.crossings.count < crossings.count { scanner.clock.advance(by: 0.5) }
-        return app.crossings == crossings
-      }
+      await machine.advance { app.crossings == crossings }
     }
     #expect(await advance(until: ["enter door"]))
     app.manager.flush()
@@ -197,10 +202,7 @@ import Testing
     await machine.stop()
     try machine.start()
     #expect(
-      await eventually {
-        scanner.clock.advance(by: 0.5)
-        return scanner.delivered.seconds(since: start) > 40
-      })
+      await machine.advance { scanner.delivered.seconds(since: start) > 40 })
     do {
       let app = try #require(machine.app())
       #expect(await eventually { app.crossings == ["enter door", "exit door"] })
@@ -213,9 +215,8 @@ import Testing
     // The answer, or the event in place of it, comes after the events that wait.
     later.client.requestState(of: Self.region("door"))
     #expect(
-      await eventually {
-        scanner.clock.advance(by: 0.5)
-        return later.events.contains {
+      await machine.advance {
+        later.events.contains {
           switch $0 {
           case .region, .regionState: true
           default: false
@@ -252,9 +253,8 @@ import Testing
     try app.client.startRanging(RangingRequest(nil))
     for count in 1...200 {
       #expect(
-        await eventually {
-          scanner.clock.advance(by: 1)
-          return app.events.count { if case .ranging = $0 { true } else { false } } >= count
+        await machine.advance(by: 1) {
+          app.events.count { if case .ranging = $0 { true } else { false } } >= count
         })
     }
     await machine.stop()

@@ -89,7 +89,7 @@ import Testing
     try reader.client.startRanging(RangingRequest(nil))
     func advance(until isDone: () -> Bool) async -> Bool {
       await eventually {
-        scanner.clock.advance(by: 0.5)
+        if scanner.delivered >= scanner.clock.now { scanner.clock.advance(by: 0.5) }
         return isDone()
       }
     }
