@@ -51,7 +51,7 @@ struct AppsCommand: ParsableCommand {
 
         EXAMPLES
           beaconscan apps revoke kiosk.service
-          beaconscan apps revoke /usr/bin/map --user root --deny
+          beaconscan apps revoke kiosk.service --user root --deny
         """)
 
     @Argument(
