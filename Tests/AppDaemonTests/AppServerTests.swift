@@ -91,7 +91,7 @@ import Testing
 
     init?(_ socket: String) {
       let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-      let link = DaemonLink(AppHello(), patience: 600, logger: logger) {
+      let link = DaemonLink(AppHello(), patience: (600, 600), logger: logger) {
         DaemonLink.connect(to: socket)
       }
       guard link.open() else { return nil }

@@ -21,7 +21,7 @@ extension LocationServices {
     if services.core.storageFailure != nil { services = LocationServices(configuration) }
     let served = services
     let logger = configuration.logger
-    let daemon = DaemonLink(AppHello(), patience: 600, logger: logger) { serve(served) }
+    let daemon = DaemonLink(AppHello(), patience: (600, 600), logger: logger) { serve(served) }
     guard daemon.open() else { fatalError("the daemon of this process does not answer") }
     return LocationServices(configuration, through: daemon)
   }

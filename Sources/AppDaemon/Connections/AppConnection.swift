@@ -42,6 +42,8 @@ package final class AppConnection: Sendable {
 
   /// The most clients of a process.
   private static let maximumClients = 1024
+  /// The most constraints that a client ranges.
+  private static let maximumRanged = 1024
   /// The most bytes of a message of an application.
   private static let maximumLine = 1 << 20
 
@@ -172,6 +174,7 @@ package final class AppConnection: Sendable {
         "the application speaks version \(hello.version) of the protocol, and this service version"
           + " \(AppHello.version); install the same version of both")
     }
+    if let sentence = hello.refusal { return refuse(sentence) }
     do throws(AppRefusal) {
       guard state.withLock({ $0.services == nil && !$0.hasEnded }) else { return }
       let services = try admit(hello)
@@ -227,6 +230,17 @@ package final class AppConnection: Sendable {
 
   // MARK: Calls
 
+  /// Throws if a client would range more than it may.
+  private func check(
+    _ request: BeaconRequest, of client: ServiceClient, _ services: AppServices
+  ) throws(BeaconServiceError) {
+    guard case .startRanging(let added) = request,
+      case .ranging(let ranged) = try services.beacons.perform(.rangingRequests, for: client),
+      ranged.union(added).count > Self.maximumRanged
+    else { return }
+    throw .unavailable("a client ranges \(Self.maximumRanged) constraints at most; stop others first")
+  }
+
   private func carryOut(
     _ call: AppCall, _ services: AppServices,
     _ reply: @escaping @Sendable (DaemonReply) -> Void
@@ -236,6 +250,7 @@ package final class AppConnection: Sendable {
     case .beacons(let request, let identifier):
       guard let client = self[identifier] else { return reply(.done) }
       do throws(BeaconServiceError) {
+        try check(request, of: client, services)
         reply(.beacons(try services.beacons.perform(request, for: client)))
       } catch {
         reply(.beaconsFailed(error))
@@ -265,9 +280,13 @@ package final class AppConnection: Sendable {
         }
         reply(.done)
       }
+    case .keepRegistrations: manager.journal.afterWriting { reply(.done) }
     case .flush:
-      manager.flush()
-      reply(.done)
+      // The events that are sent meanwhile are finished on this queue.
+      DispatchQueue.global().async {
+        manager.flush()
+        reply(.done)
+      }
     }
   }
 }

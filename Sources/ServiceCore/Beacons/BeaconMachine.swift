@@ -259,7 +259,7 @@ struct BeaconMachine: Service {
     if regions[key] != nil {
       if engine.monitor.isDetermined(key.name), let state = engine.monitor.state(of: key.name) {
         output.deliver(.regionState(region, state), to: client)
-      } else {
+      } else if asked[key]?.contains(client) != true {
         asked[key, default: []].append(client)
       }
       return

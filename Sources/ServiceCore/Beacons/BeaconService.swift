@@ -69,8 +69,8 @@ public final class BeaconService: Sendable {
     status.receiverStates = receiverStates
     status.fault = fault
     if let received { status.received = [received.from, received.to] }
-    status.ranged = [beaconsRanged.count, beaconsRanged.evictions]
-    status.monitored = [beaconsMonitored.count, beaconsMonitored.evictions]
+    status.ranged = BeaconCount(beaconsRanged)
+    status.monitored = BeaconCount(beaconsMonitored)
     return status
   }
 
@@ -127,13 +127,13 @@ public final class BeaconService: Sendable {
 
   /// The number of beacons that were ranged, and of those that were removed for others.
   public var beaconsRanged: (count: Int, evictions: Int) {
-    if let remote { return (remote.ranged[0], remote.ranged[1]) }
+    if let remote { return (remote.ranged.count, remote.ranged.evictions) }
     return host.read { $0.engine.beaconsRanged }
   }
 
   /// The number of beacons of regions, and of those that were removed for others.
   public var beaconsMonitored: (count: Int, evictions: Int) {
-    if let remote { return (remote.monitored[0], remote.monitored[1]) }
+    if let remote { return (remote.monitored.count, remote.monitored.evictions) }
     return host.read { machine in
       let evictions = machine.engine.monitor.evictions
       return (machine.engine.monitor.beaconCount + evictions, evictions)

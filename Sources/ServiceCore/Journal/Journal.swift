@@ -172,6 +172,9 @@ package final class Journal: Sendable {
     }
   }
 
+  /// Calls a function when everything that was submitted before survives the process.
+  package func afterWriting(_ body: @escaping @Sendable () -> Void) { submit([.call(body)]) }
+
   private func drain() {
     while true {
       let pending = state.withLock { state in

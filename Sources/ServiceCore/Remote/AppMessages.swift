@@ -52,6 +52,17 @@ package struct AppHello: Codable, Sendable, Hashable {
   package var maximumRegions: Int?
 
   package init() {}
+
+  /// The sentence that explains which setting is not valid; `nil` if all are.
+  package var refusal: String? {
+    if let rangingInterval, !(0.1...3600).contains(rangingInterval) {
+      return "rangingInterval is \(rangingInterval); state seconds from 0.1 to 3600"
+    }
+    if let maximumRegions, maximumRegions < 0 {
+      return "maximumRegions is \(maximumRegions); state 0 or more"
+    }
+    return nil
+  }
 }
 
 /// A call of a manager or of a client.
@@ -66,12 +77,14 @@ package enum AppCall: Codable, Sendable {
   case afterOutput(ServiceName)
   /// Answered after clients have processed everything that a recording delivered.
   case deliveriesFinished(ServiceName)
-  /// Answered when everything that was registered is stored.
+  /// Answered when everything that was registered survives a failure of the daemon.
+  case keepRegistrations
+  /// Answered when everything that was registered is on the disk, and all events are sent.
   case flush
 }
 
 /// The services of a manager.
-package enum ServiceName: String, Codable, Sendable {
+package enum ServiceName: String, Codable, Sendable, CaseIterable {
   case beacons
   case location
 }
@@ -86,6 +99,15 @@ package enum DaemonReply: Codable, Sendable {
   case beaconStatus(BeaconStatus)
   case locationStatus(LocationStatus)
   case authorization(AuthorizationStatus)
+
+  /// Whether the call had no effect. A call that was only denied has one with a later permission.
+  var isFailure: Bool {
+    switch self {
+    case .beaconsFailed(let error): error != .denied
+    case .locationFailed(let error): error != .denied
+    default: false
+    }
+  }
 }
 
 /// An event on its way to another process.
@@ -143,9 +165,21 @@ package struct BeaconStatus: Codable, Sendable {
   package var fault: ScannerHealth?
   /// The first and the last moment of reception; empty before.
   package var received: [MonotonicTime] = []
-  /// The number of beacons that were ranged, and of those that were removed for others.
-  package var ranged = [0, 0]
-  package var monitored = [0, 0]
+  package var ranged = BeaconCount()
+  package var monitored = BeaconCount()
+}
+
+/// A number of beacons, and of those that were removed for others.
+package struct BeaconCount: Codable, Sendable {
+  package var count = 0
+  package var evictions = 0
+
+  init() {}
+
+  init(_ number: (count: Int, evictions: Int)) {
+    count = number.count
+    evictions = number.evictions
+  }
 }
 
 /// The state of a ``LocationService``.

@@ -22,8 +22,8 @@ package final class DaemonLink: Sendable {
   private let events = DispatchQueue(label: "ServiceCore.daemon.events")
   private let state = Mutex(State())
 
-  /// The longest wait for an answer, in seconds.
-  private let patience: Double
+  /// The longest waits for a greeting and for an answer, in seconds.
+  private let patience: (greeting: Double, answer: Double)
   /// The most bytes of a message.
   private static let maximumLine = 64 << 20
   /// The seconds before the first and the later attempts to connect again.
@@ -44,6 +44,8 @@ package final class DaemonLink: Sendable {
     var socket: LineSocket?
     /// The number of connections so far. Deliveries of an earlier one are not acknowledged.
     var connections: UInt64 = 0
+    /// The latest connection that has ended.
+    var latestEnd: UInt64 = 0
     var isClosed = false
     var latestCall: UInt64 = 0
     var answers: [UInt64: Answer] = [:]
@@ -54,6 +56,10 @@ package final class DaemonLink: Sendable {
     var processedInOrder = Deque<Entry>()
     /// The journal that numbers the stored events.
     var journal = ""
+    /// The first connection to the daemon that has the journal.
+    var journalStart: UInt64 = 0
+    /// Whether the daemon is storing the latest changes of registrations.
+    var isConfirming = false
     var authorization = AuthorizationStatus.notDetermined
     var attempts = 0
 
@@ -63,9 +69,10 @@ package final class DaemonLink: Sendable {
     }
   }
 
-  /// Creates a link. A daemon may ask others before it answers, so the patience is long.
+  /// Creates a link. A daemon greets at once, but may ask others before it answers.
   package init(
-    _ hello: AppHello, patience: Double = 30, logger: Logger, connect: @escaping Connect
+    _ hello: AppHello, patience: (greeting: Double, answer: Double) = (2, 30), logger: Logger,
+    connect: @escaping Connect
   ) {
     self.hello = hello
     self.patience = patience
@@ -79,7 +86,9 @@ package final class DaemonLink: Sendable {
       state.manager = manager
       return state.socket != nil
     }
-    if !isConnected { connectAgain() }
+    guard !isConnected else { return }
+    logger.error("\(Self.absence)")
+    connectAgain()
   }
 
   func close() {
@@ -111,12 +120,12 @@ package final class DaemonLink: Sendable {
       opening.end()
       self?.connectionEnded(connection)
     }
-    guard case .greeting? = opening.next(patience) else {
+    guard case .greeting? = opening.next(patience.greeting) else {
       socket.close()
       return false
     }
     send([.hello(hello)], to: socket)
-    let answer = opening.next(patience)
+    let answer = opening.next(patience.answer)
     guard case .welcome(_, let journal)? = answer else {
       if case .refused(let sentence)? = answer { logger.error("\(sentence)") }
       socket.close()
@@ -124,16 +133,21 @@ package final class DaemonLink: Sendable {
     }
     // Under the lock, so that no later request comes before the kept ones.
     let isUsed = state.withLock { state in
-      guard !state.isClosed, state.connections == connection else { return false }
+      guard !state.isClosed, state.connections == connection, state.latestEnd < connection else {
+        return false
+      }
       state.socket = socket
       state.attempts = 0
-      if state.journal != journal {
+      let isNewJournal = state.journal != journal
+      if isNewJournal {
         state.journal = journal
+        state.journalStart = connection
+        state.processing = [:]
         state.processed = []
         state.processedInOrder = []
       }
       var latest = state.latestCall
-      let messages = state.kept.messages {
+      let messages = state.kept.messages(everything: isNewJournal) {
         latest += 1
         return latest
       }
@@ -141,8 +155,12 @@ package final class DaemonLink: Sendable {
       send(messages, to: socket)
       return true
     }
-    if !isUsed { socket.close() }
-    return isUsed
+    guard isUsed else {
+      socket.close()
+      return false
+    }
+    confirm()
+    return true
   }
 
   /// The first messages of a connection: the greeting, and a welcome or a refusal.
@@ -171,6 +189,7 @@ package final class DaemonLink: Sendable {
 
   private func connectionEnded(_ connection: UInt64) {
     let (answers, manager) = state.withLock { state -> ([Answer], ServiceManager?) in
+      state.latestEnd = max(state.latestEnd, connection)
       guard state.connections == connection, state.socket != nil else { return ([], nil) }
       state.socket = nil
       defer { state.answers = [:] }
@@ -189,8 +208,11 @@ package final class DaemonLink: Sendable {
       return Self.pauses[min(state.attempts, Self.pauses.count - 1)]
     }
     DispatchQueue.global().asyncAfter(deadline: .now() + pause) { [weak self] in
-      guard let self, !state.withLock({ $0.isClosed || $0.manager == nil }) else { return }
-      if open() {
+      // The manager must not be released under the lock, which its release takes.
+      guard let self, let manager = state.withLock({ $0.isClosed ? nil : $0.manager }) else {
+        return
+      }
+      if withExtendedLifetime(manager, { open() }) {
         logger.notice("the location service answers again")
       } else {
         connectAgain()
@@ -200,15 +222,31 @@ package final class DaemonLink: Sendable {
 
   private func reportAbsence(to manager: ServiceManager) {
     for client in manager.clients({ $0.isReceiving }) {
-      let now = MonotonicTime.now
-      client.send(
-        BeaconEvent.health(
-          ScannerHealth(.notAnswering, at: now, isReceptionLost: true, sentence: Self.absence),
-          at: .now))
-      client.send(
-        LocationEvent.health(
-          LocationHealth(.notAnswering, at: now, sentence: Self.absence), at: .now))
+      for service in ServiceName.allCases { client.send(Self.absence(of: service)) }
     }
+  }
+
+  /// Reports to a client that begins to receive that nothing is received.
+  private func reportAbsence(to identifier: ClientIdentifier, _ service: ServiceName) {
+    events.async { [self] in
+      let client = state.withLock { $0.manager }?.client(identifier)
+      client?.send(Self.absence(of: service))
+    }
+  }
+
+  private static func absence(of service: ServiceName) -> any ServiceEvent {
+    switch service {
+    case .beacons: BeaconEvent.health(absentScanner, at: .now)
+    case .location: LocationEvent.health(absentLocations, at: .now)
+    }
+  }
+
+  private static var absentScanner: ScannerHealth {
+    ScannerHealth(.notAnswering, at: .now, isReceptionLost: true, sentence: absence)
+  }
+
+  private static var absentLocations: LocationHealth {
+    LocationHealth(.notAnswering, at: .now, sentence: absence)
   }
 
   private func send(_ messages: [AppMessage], to socket: LineSocket?) {
@@ -264,10 +302,10 @@ package final class DaemonLink: Sendable {
 
   // MARK: Calls
 
-  /// Makes a call, and returns the reply; `nil` without a daemon.
-  private func ask(
-    _ call: AppCall, keep: (inout KeptCalls) -> Void = { _ in }
-  ) -> DaemonReply? {
+  private typealias Keep = @Sendable (inout KeptCalls) -> Void
+
+  /// Makes a call, and returns the reply; `nil` without a daemon. Keeps it unless it fails.
+  private func ask(_ call: AppCall, keep: @escaping Keep = { _ in }) -> DaemonReply? {
     let answered = DispatchSemaphore(value: 0)
     let slot = Slot()
     let isSent = start(call, keep: keep) { value in
@@ -275,10 +313,9 @@ package final class DaemonLink: Sendable {
       answered.signal()
     }
     guard isSent else { return nil }
-    guard answered.wait(timeout: .now() + patience) == .success else {
+    if answered.wait(timeout: .now() + patience.answer) == .timedOut {
       // A daemon that does not answer is one that does not run.
       state.withLock { $0.socket }?.close()
-      return nil
     }
     return slot.value.withLock { $0 }
   }
@@ -288,49 +325,71 @@ package final class DaemonLink: Sendable {
   }
 
   private func start(
-    _ call: AppCall, keep: (inout KeptCalls) -> Void = { _ in }, _ answer: @escaping Answer
+    _ call: AppCall, keep: @escaping Keep = { _ in }, _ answer: @escaping Answer
   ) -> Bool {
     state.withLock { state in
-      keep(&state.kept)
-      guard let socket = state.socket else { return false }
+      guard let socket = state.socket else {
+        keep(&state.kept)
+        return false
+      }
       let number = state.number()
-      state.answers[number] = answer
+      state.answers[number] = { [weak self] reply in
+        if reply?.isFailure != true { self?.state.withLock { keep(&$0.kept) } }
+        answer(reply)
+      }
       send([.call(number, call)], to: socket)
       return true
     }
   }
 
+  /// Lets the daemon store the changes of registrations, so that later connections need not repeat
+  /// them.
+  private func confirm() {
+    let number = state.withLock { state -> UInt64? in
+      guard !state.isConfirming, state.socket != nil else { return nil }
+      state.isConfirming = state.kept.unconfirmed != nil
+      return state.kept.unconfirmed
+    }
+    guard let number else { return }
+    let isSent = start(.keepRegistrations) { [weak self] reply in
+      self?.state.withLock { state in
+        state.isConfirming = false
+        if reply != nil { state.kept.confirm(through: number) }
+      }
+      if reply != nil { self?.confirm() }
+    }
+    if !isSent { state.withLock { $0.isConfirming = false } }
+  }
+
   func perform(
     _ request: BeaconRequest, for client: ClientIdentifier
   ) throws(BeaconServiceError) -> BeaconReply {
-    switch ask(.beacons(request, client), keep: { $0.keep(request, of: client) }) {
+    let reply = ask(.beacons(request, client)) { $0.keep(request, of: client) }
+    defer { confirm() }
+    switch reply {
     case .beacons(let reply)?:
       state.withLock { $0.kept.update(reply, of: client) }
       return reply
-    case .beaconsFailed(let error)?:
-      if case .register(let region, _) = request, error != .denied {
-        let withdrawal = BeaconRequest.unregister(region.identifier)
-        state.withLock { $0.kept.keep(withdrawal, of: client) }
-      }
-      throw error
-    default: return state.withLock { $0.kept.reply(to: request, of: client) }
+    case .beaconsFailed(let error)?: throw error
+    default:
+      if case .reportReceiverStates = request { reportAbsence(to: client, .beacons) }
+      return state.withLock { $0.kept.reply(to: request, of: client) }
     }
   }
 
   func perform(
     _ call: LocationCall, for client: ClientIdentifier
   ) throws(LocationServiceError) -> LocationReply {
-    switch ask(.location(call, client), keep: { $0.keep(call, of: client) }) {
+    let reply = ask(.location(call, client)) { $0.keep(call, of: client) }
+    defer { confirm() }
+    switch reply {
     case .location(let reply)?:
       state.withLock { $0.kept.update(reply, of: client) }
       return reply
-    case .locationFailed(let error)?:
-      if case .register(let circle, _) = call, error != .denied {
-        let withdrawal = LocationCall.unregister(circle.region.identifier)
-        state.withLock { $0.kept.keep(withdrawal, of: client) }
-      }
-      throw error
-    default: return state.withLock { $0.kept.reply(to: call, of: client) }
+    case .locationFailed(let error)?: throw error
+    default:
+      if case .reportHealth = call { reportAbsence(to: client, .location) }
+      return state.withLock { $0.kept.reply(to: call, of: client) }
     }
   }
 
@@ -338,6 +397,7 @@ package final class DaemonLink: Sendable {
     if case .beaconStatus(let status)? = ask(.beaconStatus) { return status }
     var status = BeaconStatus()
     status.source.availability = .unavailable(Self.absence)
+    status.fault = Self.absentScanner
     return status
   }
 
@@ -345,6 +405,7 @@ package final class DaemonLink: Sendable {
     if case .locationStatus(let status)? = ask(.locationStatus) { return status }
     var status = LocationStatus()
     status.source.availability = .unavailable(Self.absence)
+    status.fault = Self.absentLocations
     return status
   }
 
@@ -418,7 +479,8 @@ package final class DaemonLink: Sendable {
     }
     let isNew = state.withLock { state -> Bool? in
       state.kept.note(event, of: delivery.client)
-      guard let entry else { return true }
+      // A daemon that has lost its data numbers its events anew.
+      guard let entry, delivery.connection >= state.journalStart else { return true }
       if state.processed.contains(entry) { return nil }
       defer { state.processing[entry] = delivery }
       return state.processing[entry] == nil
@@ -445,7 +507,9 @@ package final class DaemonLink: Sendable {
   private func acknowledge(_ delivery: Delivery, _ entry: Entry?) {
     state.withLock { state in
       let latest = entry.flatMap { state.processing[$0] } ?? delivery
-      if let entry, state.processed.insert(entry).inserted {
+      if let entry, delivery.connection >= state.journalStart,
+        state.processed.insert(entry).inserted
+      {
         state.processedInOrder.append(entry)
         if state.processedInOrder.count > Self.maximumProcessed {
           state.processed.remove(state.processedInOrder.removeFirst())
@@ -480,7 +544,9 @@ extension DaemonLink {
 
   /// Connects to a Unix socket; returns `nil` if nothing listens there.
   package static func connect(to path: String) -> Int32? {
-    unsafe try? open(path) { unsafe Glibc.connect($0, $1, $2) }
+    let descriptor = unsafe try? open(path) { unsafe Glibc.connect($0, $1, $2) }
+    if let descriptor { _ = fcntl(descriptor, F_SETFL, 0) }
+    return descriptor
   }
 
   /// Makes a Unix socket that listens at a path, to which every user may connect.
@@ -510,7 +576,9 @@ extension DaemonLink {
       throw Failure(number: ENAMETOOLONG)
     }
     unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
-    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    // A server whose queue is full is one that does not answer.
+    let kind = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
+    let descriptor = socket(AF_UNIX, Int32(kind), 0)
     guard descriptor >= 0 else { throw Failure(number: errno) }
     let result = unsafe withUnsafePointer(to: &address) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {

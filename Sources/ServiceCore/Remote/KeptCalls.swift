@@ -28,11 +28,57 @@ struct KeptCalls {
     var circles: [String: MonitoredCircle] = [:]
     var visits = false
     var significantChanges = false
+    /// The changes that the daemon may not have stored yet, each with its number.
+    var changes: [Registration: UInt64] = [:]
+
+    mutating func confirm(through number: UInt64) {
+      changes = changes.filter { $0.value > number }
+    }
+
+    /// Returns the calls that repeat the changes, or everything that is registered.
+    func calls(of client: ClientIdentifier, everything: Bool) -> [AppCall] {
+      var repeated = changes
+      if everything {
+        for name in regions.keys { repeated[.region(name)] = 0 }
+        for name in circles.keys { repeated[.circle(name)] = 0 }
+        if visits { repeated[.visits] = 0 }
+        if significantChanges { repeated[.significantChanges] = 0 }
+      }
+      // In the order of their changes.
+      return repeated.sorted { ($0.value, $0.key.name) < ($1.value, $1.key.name) }.map {
+        switch $0.key {
+        case .region(let name):
+          .beacons(regions[name].map { .keep($0) } ?? .unregister(name), client)
+        case .circle(let name):
+          .location(circles[name].map { .keep($0) } ?? .unregister(name), client)
+        case .visits: .location(visits ? .startVisits : .stopVisits, client)
+        case .significantChanges:
+          .location(
+            significantChanges ? .startSignificantChanges : .stopSignificantChanges, client)
+        }
+      }
+    }
+  }
+
+  /// A registration, which outlives the process in the daemon's database.
+  private enum Registration: Hashable {
+    case region(String)
+    case circle(String)
+    case visits
+    case significantChanges
+
+    var name: String {
+      switch self {
+      case .region(let name), .circle(let name): name
+      case .visits, .significantChanges: ""
+      }
+    }
   }
 
   private(set) var clients: [ClientIdentifier: Client] = [:]
   private var groups: [ClientGroup: Group] = [:]
   var authorization: AuthorizationStatus?
+  private var latestChange: UInt64 = 0
 
   mutating func add(_ client: Client, _ identifier: ClientIdentifier) {
     clients[identifier] = client
@@ -42,6 +88,28 @@ struct KeptCalls {
 
   mutating func change(_ identifier: ClientIdentifier, _ change: (inout Client) -> Void) {
     if let index = clients.index(forKey: identifier) { change(&clients.values[index]) }
+  }
+
+  // MARK: Registrations
+
+  /// Changes what a group has registered.
+  private mutating func change(
+    _ registration: Registration, of group: ClientGroup, _ change: (inout Group) -> Void
+  ) {
+    latestChange += 1
+    change(&groups[group, default: Group()])
+    groups[group]?.changes[registration] = latestChange
+  }
+
+  /// The number of the latest change of a registration that the daemon may not have stored; `nil`
+  /// if all are stored.
+  var unconfirmed: UInt64? {
+    groups.values.contains { !$0.changes.isEmpty } ? latestChange : nil
+  }
+
+  /// Records that the daemon has stored the changes up to a number.
+  mutating func confirm(through number: UInt64) {
+    for index in groups.indices { groups.values[index].confirm(through: number) }
   }
 
   // MARK: Beacons
@@ -54,8 +122,8 @@ struct KeptCalls {
     case .startSightings: change(identifier) { $0.wantsSightings = true }
     case .stopSightings: change(identifier) { $0.wantsSightings = false }
     case .register(let region, _):
-      groups[group, default: Group()].regions[region.identifier] = region
-    case .unregister(let name): groups[group]?.regions[name] = nil
+      change(.region(region.identifier), of: group) { $0.regions[region.identifier] = region }
+    case .unregister(let name): change(.region(name), of: group) { $0.regions[name] = nil }
     case .rangingRequests, .regions, .region, .snapshot, .approach, .requestState, .keep,
       .reportReceiverStates:
       break
@@ -100,13 +168,16 @@ struct KeptCalls {
     case .cancelRequest: change(identifier) { $0.request = nil }
     case .startHeadings: change(identifier) { $0.headings = call }
     case .stopHeadings: change(identifier) { $0.headings = nil }
-    case .startVisits: groups[group, default: Group()].visits = true
-    case .stopVisits: groups[group]?.visits = false
-    case .startSignificantChanges: groups[group, default: Group()].significantChanges = true
-    case .stopSignificantChanges: groups[group]?.significantChanges = false
+    case .startVisits: change(.visits, of: group) { $0.visits = true }
+    case .stopVisits: change(.visits, of: group) { $0.visits = false }
+    case .startSignificantChanges:
+      change(.significantChanges, of: group) { $0.significantChanges = true }
+    case .stopSignificantChanges:
+      change(.significantChanges, of: group) { $0.significantChanges = false }
     case .register(let circle, _):
-      groups[group, default: Group()].circles[circle.region.identifier] = circle
-    case .unregister(let name): groups[group]?.circles[name] = nil
+      let name = circle.region.identifier
+      change(.circle(name), of: group) { $0.circles[name] = circle }
+    case .unregister(let name): change(.circle(name), of: group) { $0.circles[name] = nil }
     case .use, .allowDeferral, .disallowDeferral, .circles, .circle, .snapshot, .requestState,
       .keep, .latestHeading, .reportHealth:
       break
@@ -154,7 +225,10 @@ struct KeptCalls {
   // MARK: A new connection
 
   /// Returns the messages that repeat the requests. The clients receive after the last of them.
-  func messages(number: () -> UInt64) -> [AppMessage] {
+  ///
+  /// Of what is registered, they repeat the changes that the daemon may not have stored, or
+  /// `everything` where the daemon has lost its data.
+  func messages(everything: Bool, number: () -> UInt64) -> [AppMessage] {
     var messages: [AppMessage] = []
     func call(_ call: AppCall) { messages.append(.call(number(), call)) }
     if let authorization { call(.requestAuthorization(authorization)) }
@@ -169,15 +243,7 @@ struct KeptCalls {
     for (identifier, client) in sorted {
       if client.isReceiving { messages.append(.beginReceiving(identifier)) }
       if let group = groups[client.group], restored.insert(client.group).inserted {
-        for region in group.regions.values.sorted(by: { $0.identifier < $1.identifier }) {
-          call(.beacons(.keep(region), identifier))
-        }
-        let circles = group.circles.values
-        for circle in circles.sorted(by: { $0.region.identifier < $1.region.identifier }) {
-          call(.location(.keep(circle), identifier))
-        }
-        if group.visits { call(.location(.startVisits, identifier)) }
-        if group.significantChanges { call(.location(.startSignificantChanges, identifier)) }
+        for repeated in group.calls(of: identifier, everything: everything) { call(repeated) }
       }
       if !client.ranged.isEmpty { call(.beacons(.startRanging(client.ranged), identifier)) }
       if client.wantsSightings { call(.beacons(.startSightings, identifier)) }

@@ -7,10 +7,12 @@ import Synchronization
 ///
 /// Sending never waits: what the socket does not take at once is kept, and while more than
 /// ``maximumWaiting`` bytes wait, no line is read. So a process that does not read gets no answers
-/// to further requests, and holds a bounded amount of memory.
+/// to further requests. Beyond ``limit`` bytes, the connection ends.
 package final class LineSocket: Sendable {
   /// The number of waiting bytes beyond which nothing is read.
   package static let maximumWaiting = 1 << 20
+  /// The most waiting bytes of a connection.
+  package static let limit = 32 << 20
 
   /// Returns whether the peer may be received from.
   package typealias Confirmation = @Sendable (_ socket: Int32) -> Bool
@@ -84,13 +86,14 @@ package final class LineSocket: Sendable {
 
   /// Sends a line, to which it adds the line feed.
   package func send(_ line: [UInt8]) {
-    let starts = output.withLock { output in
-      guard !output.isClosed else { return false }
+    let (starts, isTooMuch) = output.withLock { output in
+      guard !output.isClosed else { return (false, false) }
       output.waiting.append((line + [UInt8(ascii: "\n")])[...])
       output.bytes += line.count + 1
-      return !output.isWriting
+      return (!output.isWriting, output.bytes > Self.limit)
     }
     if starts { write() }
+    if isTooMuch { queue.async { [self] in close() } }
   }
 
   /// Ends the connection, after a last attempt to send what waits.
@@ -182,6 +185,7 @@ package final class LineSocket: Sendable {
         return (input.line + rest[..<end], input.received)
       }
       rest = rest[(end + 1)...]
+      guard !output.withLock(\.isClosed) else { return }
       if line.count > maximumLine { return close() }
       received?(line)
     }
