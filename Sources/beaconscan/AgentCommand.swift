@@ -115,7 +115,7 @@ private struct AgentRun {
       return endsAfterOne
     case .done:
       report("waiting for questions at \(connection?.path ?? "")")
-    case .failed, .apps: throw CommandError(reply)
+    case .failed, .apps, .launch: throw CommandError(reply)
     }
     return false
   }

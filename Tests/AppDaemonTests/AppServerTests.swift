@@ -15,126 +15,7 @@ import Testing
 @Suite(.blocking) struct AppServerTests {
   static let uuid = ProximityUUID(high: 0xE2C5_6DB5_DFFB_48D2, low: 0xB060_D0F5_A710_96E0)
 
-  private final class Anyone: AuthorizationProvider {
-    func rule(for application: String, scanner: ScannerAvailability) -> AuthorizationRule {
-      .granted(.authorizedAlways)
-    }
-  }
-
-  /// A daemon, which can end and start again on the same files.
-  private final class Machine {
-    let scratch: Scratch
-    let scanner: ScriptedScanner
-    let file: String
-    private(set) var server: AppServer?
-    private(set) var apps: Apps?
-    private var beacons: BeaconService?
-
-    var socket: String { scratch["apps.sock"] }
-
-    init(_ scanner: ScriptedScanner, file: String = #"{"*": "always"}"#) throws {
-      self.scanner = scanner
-      scratch = try Scratch()
-      self.file = scratch["authorization.json"]
-      try file.write(toFile: self.file, atomically: true, encoding: .utf8)
-    }
-
-    func start() throws {
-      var settings = ServiceManager.Configuration()
-      settings.persistence = .none
-      settings.authorization = Anyone()
-      let manager = ServiceManager(settings)
-      var own = BeaconService.Configuration()
-      own.rules = try RegionRules(exitTimeout: .fixed(seconds: 5))
-      let beacons = BeaconService(manager, scanner: scanner, configuration: own)
-      var configuration = AppAuthorizations.Configuration(decisions: scratch["decisions.json"])
-      configuration.file = file
-      configuration.bus = nil
-      let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-      let apps = Apps(
-        Apps.Configuration(folder: scratch.folder.path, beacons: own),
-        authorizations: AppAuthorizations(configuration, logger: logger), beacons: beacons,
-        locations: LocationService(manager, source: nil), logger: logger)
-      apps.restore()
-      let server = AppServer(apps, logger: logger)
-      server.listen(on: try AppServer.listen(at: socket))
-      self.beacons = beacons
-      self.apps = apps
-      self.server = server
-    }
-
-    func stop() async {
-      server?.stop()
-      await apps?.stop()
-      server = nil
-      apps = nil
-      beacons = nil
-    }
-
-    func app() -> App? { App(socket) }
-
-    /// Advances the radio's time, as far as the daemon receives, until a condition is true.
-    func advance(by seconds: Double = 0.5, until isDone: () -> Bool) async -> Bool {
-      await eventually {
-        let receives = scanner.demands.last ?? .none != .none
-        if receives, scanner.delivered >= scanner.clock.now { scanner.clock.advance(by: seconds) }
-        return isDone()
-      }
-    }
-  }
-
-  /// An app's process, as far as the daemon can tell.
-  private final class App: Sendable {
-    let manager: ServiceManager
-    let client: BeaconClient
-    private let received = Mutex<[BeaconEvent]>([])
-
-    init?(_ socket: String) {
-      let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-      let link = DaemonLink(AppHello(), patience: (600, 600), logger: logger) {
-        DaemonLink.connect(to: socket)
-      }
-      guard link.open() else { return nil }
-      var settings = ServiceManager.Configuration()
-      settings.persistence = .none
-      settings.daemon = link
-      let manager = ServiceManager(settings)
-      self.manager = manager
-      let beacons = BeaconService(manager, scanner: nil)
-      client = BeaconClient(manager.addClient(pacesRecordings: false), of: beacons)
-      let client = client
-      Task { [weak self] in try? await Self.read(client, self) }
-    }
-
-    private static func read(_ client: BeaconClient, _ app: @autoclosure () -> App?) async throws {
-      var events = client.events.makeAsyncIterator()
-      while let event = try await events.next() {
-        // What the test sees is acknowledged, so it does not come again.
-        events.acknowledge()
-        app()?.received.withLock { $0.append(event) }
-      }
-    }
-
-    /// Ends the process. The connection ends with the last reference to the manager.
-    func end() { client.remove() }
-
-    var events: [BeaconEvent] { received.withLock { $0 } }
-
-    var crossings: [String] {
-      events.compactMap {
-        guard case .region(let event) = $0, event.transition.change.isCrossing else { return nil }
-        return "\(event.transition.change) \(event.region.identifier)"
-      }
-    }
-
-    var isWithoutDaemon: Bool {
-      events.contains {
-        if case .health(let health, at: _) = $0 { health.isReceptionLost } else { false }
-      }
-    }
-  }
-
-  private static func region(_ identifier: String, minor: UInt16? = nil) -> BeaconRegion {
+  static func region(_ identifier: String, minor: UInt16? = nil) -> BeaconRegion {
     BeaconRegion(
       identifier: identifier, constraint: BeaconConstraint(uuid: uuid, major: 1, minor: minor))
   }
@@ -146,7 +27,7 @@ import Testing
   @Test func anAppRangesThroughTheDaemonAndTheRadioThenRests() async throws {
     let scanner = ScriptedScanner(isRecorded: false)
     scanner.add(Self.frame(1), rssi: -60, every: 0.1, from: 0, to: 1000)
-    let machine = try Machine(scanner)
+    let machine = try TestMachine(scanner)
     try machine.start()
     let app = try #require(machine.app())
     #expect(scanner.demands.allSatisfy { $0 == .none })
@@ -167,7 +48,7 @@ import Testing
     let scanner = ScriptedScanner(isRecorded: false)
     scanner.add(Self.frame(1), rssi: -60, every: 0.5, from: 10, to: 20)
     scanner.add(Self.frame(1), rssi: -60, every: 0.5, from: 60, to: 90)
-    let machine = try Machine(scanner)
+    let machine = try TestMachine(scanner)
     try machine.start()
     let app = try #require(machine.app())
     try app.client.register(Self.region("door"))
@@ -192,7 +73,7 @@ import Testing
     let scanner = ScriptedScanner(isRecorded: false)
     scanner.add(Self.frame(1), rssi: -60, every: 0.5, from: 10, to: 20)
     let start = scanner.clock.now
-    let machine = try Machine(scanner)
+    let machine = try TestMachine(scanner)
     try machine.start()
     do {
       let app = try #require(machine.app())
@@ -233,7 +114,7 @@ import Testing
   @Test func anAppThatDoesNotReadDisturbsNobody() async throws {
     let scanner = ScriptedScanner(isRecorded: false)
     scanner.add(Self.frame(1), rssi: -60, every: 0.01, from: 0, to: 10_000)
-    let machine = try Machine(scanner)
+    let machine = try TestMachine(scanner)
     try machine.start()
     // This one reads nothing after its requests.
     let socket = try #require(DaemonLink.connect(to: machine.socket))
@@ -271,7 +152,7 @@ import Testing
   @Test(arguments: wrongLines.indices)
   func aWrongFirstMessageIsRefused(index: Int) async throws {
     let line = Self.wrongLines[index]
-    let machine = try Machine(ScriptedScanner(isRecorded: false))
+    let machine = try TestMachine(ScriptedScanner(isRecorded: false))
     try machine.start()
     let descriptor = try #require(DaemonLink.connect(to: machine.socket))
     let queue = DispatchQueue(label: "test")

@@ -6,8 +6,8 @@ package final class BusDaemon {
   private let process: StartedProcess
 
   /// Starts a bus, whose socket lies in the directory, and which needs the program `dbus-daemon`. Rules are added to its
-  /// configuration, such as `<deny send_interface="a.b"/>`.
-  package init(in scratch: Scratch, rules: String = "") throws {
+  /// configuration, such as `<deny send_interface="a.b"/>`. It starts the programs of the service files in a folder.
+  package init(in scratch: Scratch, rules: String = "", services: String? = nil) throws {
     address = "unix:path=\(scratch["bus"])"
     let configuration = """
       <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
@@ -16,6 +16,7 @@ package final class BusDaemon {
         <type>session</type>
         <listen>\(address)</listen>
         <auth>EXTERNAL</auth>
+        \(services.map { "<servicedir>\($0)</servicedir>" } ?? "")
         <policy context="default">
           <allow send_destination="*" eavesdrop="true"/>
           <allow eavesdrop="true"/>

@@ -13,6 +13,12 @@ package final class Apps: Sendable {
   package struct Configuration: Sendable {
     /// The folder of the apps' databases; `nil` if nothing outlives the daemon.
     package var folder: String?
+    /// The bus of systemd, which starts units of the system; `nil` if it is not used.
+    package var units: UnitBus?
+    /// The folder of the files that change when an app should start; `nil` for none.
+    package var markers: String?
+    /// The seconds between attempts to start an app.
+    package var pauses: [Double]?
     /// The rules of the daemon, of which an app replaces those that it states.
     package var beacons: BeaconService.Configuration
 
@@ -28,6 +34,8 @@ package final class Apps: Sendable {
   private let locations: LocationService
   private let logger: Logger
   private let apps = Mutex<[AppIdentity: App]>([:])
+  let sessions = SessionPrograms()
+  private let relauncher = Mutex<Relauncher?>(nil)
 
   private struct App {
     let services: AppServices
@@ -51,6 +59,43 @@ package final class Apps: Sendable {
     self.beacons = beacons
     self.locations = locations
     self.logger = logger
+    let starter = AppStarter(
+      system: configuration.units, markers: configuration.markers, sessions: sessions)
+    let made = Relauncher(pauses: configuration.pauses ?? Relauncher.pauses) { [weak self] in
+      self?.need(of: $0) ?? .nothing
+    } start: { app, launch, then in
+      logger.info("\(app) is started, because events wait for it")
+      starter.start(app, launch) { failure in
+        if let failure { logger.error("\(app) cannot be started for its events: \(failure)") }
+        then(failure)
+      }
+    } end: {
+      starter.end($0)
+    }
+    relauncher.withLock { $0 = made }
+  }
+
+  // MARK: Relaunch
+
+  /// Looks whether an app must be started for its events.
+  private func updateRelaunch(of app: AppIdentity) { relauncher.withLock { $0 }?.update(app) }
+
+  /// Starts the apps of a user whose events wait, because there is a session now.
+  func sessionBegan(of user: UInt32) {
+    for app in apps.withLock({ $0.keys.filter { $0.user == user } }) {
+      relauncher.withLock { $0 }?.retry(app)
+    }
+  }
+
+  /// Starts no app any more, because the daemon ends.
+  package func endRelaunch() { relauncher.withLock { $0 = nil } }
+
+  private func need(of identity: AppIdentity) -> Relauncher.Need {
+    guard let app = apps.withLock({ $0[identity] }), app.hello.launch != .never,
+      app.services.manager.authorizationStatus == .authorizedAlways,
+      app.services.manager.hasWaitingEvents
+    else { return .nothing }
+    return app.processes.isEmpty ? .launch(app.hello.launch) : .served
   }
 
   // MARK: Processes
@@ -66,6 +111,7 @@ package final class Apps: Sendable {
     }
     if isNew { store(Profile(app: process.app, hello: hello)) }
     app.authorization.add(process)
+    updateRelaunch(of: process.app)
     app.services.manager.checkAuthorization()
     return app.services
   }
@@ -78,6 +124,7 @@ package final class Apps: Sendable {
     }
     authorization?.remove(process)
     release(process.app)
+    updateRelaunch(of: process.app)
   }
 
   /// Ends an app that has no process and nothing to do without one.
@@ -124,6 +171,7 @@ package final class Apps: Sendable {
       app.services.manager.checkAuthorization()
       apps.withLock { $0[profile.app] = $0[profile.app] ?? app }
       release(profile.app)
+      updateRelaunch(of: profile.app)
     }
   }
 
@@ -142,14 +190,17 @@ package final class Apps: Sendable {
   /// The use that each app makes of the services.
   var uses: [AppIdentity: AppUse] {
     // The services are read without the lock.
-    apps.withLock { $0 }.mapValues { app in
+    let relaunches = relauncher.withLock { $0 }?.reports ?? [:]
+    return apps.withLock { $0 }.reduce(into: [:]) { uses, known in
+      let app = known.value
       var use = AppUse()
       use.processes = app.processes.map(\.process)
       use.regions = app.services.beacons.regionCount + app.services.locations.circleCount
       use.beacons = app.services.beacons.demand
       use.locations = app.services.locations.isWanted
       use.events = app.services.events.value.load(ordering: .relaxed)
-      return use
+      use.relaunch = relaunches[known.key]
+      uses[known.key] = use
     }
   }
 
@@ -159,11 +210,13 @@ package final class Apps: Sendable {
       slot.manager.withLock { $0.value }?.checkAuthorization()
       // A permission that ends may end an app without processes.
       self?.release(identity)
+      self?.updateRelaunch(of: identity)
     }
     var settings = ServiceManager.Configuration()
     settings.applicationIdentifier = identity.identifier
     settings.authorization = authorization
     settings.logger = logger
+    settings.waitingChanged = { [weak self] in self?.updateRelaunch(of: identity) }
     settings.persistence =
       configuration.folder.map { .file("\($0)/\(identity.fileName).sqlite") } ?? .none
     let manager = ServiceManager(settings)

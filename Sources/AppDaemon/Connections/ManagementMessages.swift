@@ -10,6 +10,10 @@ package enum ManagementMessage: Codable, Sendable {
   case agent
   /// A person's answer to a question.
   case answer(question: UInt64, answer: ConsentAnswer)
+  /// Registers the program as one that starts its user's apps, and is sent orders from now on.
+  case session
+  /// The app of an order was started, or not, for a reason.
+  case launched(order: UInt64, failure: String?)
   /// Requests the apps that the program may see.
   case apps
   /// Removes a person's decision about an app, or denies the app. `user` may be left out where only
@@ -24,6 +28,7 @@ package enum ManagementReply: Codable, Sendable {
   /// The message has no effect, as the sentence explains.
   case failed(String)
   case consent(ConsentMessage)
+  case launch(LaunchOrder)
 }
 
 /// An app: the decision about it, and its use of the services.
@@ -44,6 +49,8 @@ package struct AppUse: Codable, Hashable, Sendable {
   package var locations = false
   /// The number of events that were sent to the app since the daemon knows it.
   package var events: UInt64 = 0
+  /// The attempts to start the app for events that wait; `nil` if none wait.
+  package var relaunch: RelaunchReport?
 
   package init() {}
 }

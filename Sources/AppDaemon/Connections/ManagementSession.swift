@@ -7,6 +7,7 @@ final class ManagementSession: Sendable {
   private let apps: Apps
   private let send: @Sendable (ManagementReply) -> Void
   private let agent = Mutex<ConsentAgents.ID?>(nil)
+  private let session = Mutex<SessionPrograms.ID?>(nil)
 
   init(
     _ process: PeerProcess, _ apps: Apps, send: @escaping @Sendable (ManagementReply) -> Void
@@ -20,6 +21,7 @@ final class ManagementSession: Sendable {
 
   func end() {
     if let id = agent.withLock({ $0.take() }) { authorizations.agents.remove(id) }
+    if let id = session.withLock({ $0.take() }) { apps.sessions.remove(id) }
   }
 
   func receive(_ message: ManagementMessage) {
@@ -31,6 +33,9 @@ final class ManagementSession: Sendable {
       }
       authorizations.agents.answer(answer, to: question, by: id)
       send(.done)
+    case .session: registerSession()
+    case .launched(let order, let failure):
+      if let id = session.withLock({ $0 }) { apps.sessions.answer(failure, to: order, by: id) }
     case .apps: send(.apps(visibleApps))
     case .revoke(let app, let user, let denying): revoke(app, user, denying: denying)
     }
@@ -49,6 +54,18 @@ final class ManagementSession: Sendable {
           ? .done
           : .failed("a program in a sandbox cannot answer for its user; start it outside"))
     }
+  }
+
+  private func registerSession() {
+    let isRegistered = session.withLock { session in
+      if session == nil { session = apps.sessions.add(process.app) { [send] in send(.launch($0)) } }
+      return session != nil
+    }
+    guard isRegistered else {
+      return send(.failed("a program in a sandbox cannot start others; start it outside"))
+    }
+    send(.done)
+    apps.sessionBegan(of: process.app.user)
   }
 
   /// Whether the program may see the apps of all users, as root and the daemon's own user may.

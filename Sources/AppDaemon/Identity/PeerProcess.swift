@@ -22,6 +22,9 @@ package final class PeerProcess: Sendable {
   /// a child and end, and its number could be given to another program before this value was
   /// created.
   package let needsConfirmation: Bool
+  /// Whether the process is in a namespace of processes below this one, such as a container's: its
+  /// program and its arguments may mean another program here.
+  package let isContained: Bool
   /// Whether the peer had sent bytes before this value was created.
   private let spokeEarly: Bool
 
@@ -62,9 +65,12 @@ package final class PeerProcess: Sendable {
     let groups = text(of: "\(folder)/cgroup")
     let program = linkTarget(of: "\(folder)/exe")
     let name = text(of: "\(folder)/comm")
+    let status = text(of: "\(folder)/status")?.split(separator: "\n")
     // The effective user, the second number of its line.
-    let owner = text(of: "\(folder)/status")?.split(separator: "\n")
-      .first { $0.hasPrefix("Uid:") }?.split(separator: "\t").dropFirst(2).first
+    let owner = status?.first { $0.hasPrefix("Uid:") }?.split(separator: "\t").dropFirst(2).first
+    // One number for each namespace below this one.
+    let numbers = status?.first { $0.hasPrefix("NSpid:") }?.split(separator: "\t").count ?? 0
+    isContained = numbers > 2
     // Read last: a process that ends loses its program and its groups first.
     let state = text(of: "\(folder)/stat").flatMap(State.init)
     startTime = state?.startTime ?? 0

@@ -34,6 +34,8 @@ public final class LocationServices: Sendable {
     public var locationSource: PositionSource?
     /// Whether the system's daemon receives for the app, where it has no source of its own.
     public var daemon = DaemonUse.automatic
+    /// The way in which the daemon starts the app for events while it does not run.
+    public var relaunch = Relaunch.automatic
     /// The name under which data is stored; by default the program file's name.
     public var applicationIdentifier = ServiceManager.Configuration().applicationIdentifier
     /// The part of the system that decides what the application may do.
@@ -66,6 +68,20 @@ public final class LocationServices: Sendable {
     /// The process does not receive by itself. A daemon that does not answer is a fault.
     case required
     /// The process receives by itself.
+    case never
+  }
+
+  /// The way in which the daemon starts an app that may use the services always, and does not run,
+  /// when a region is crossed.
+  public enum Relaunch: Sendable, Hashable {
+    /// A unit of the system is started by systemd, and another program in its user's session, with
+    /// the same arguments, where `beaconscan session` runs.
+    case automatic
+    /// The program that the session's bus has for a name is started.
+    case busName(String)
+    /// A file in `/run/beaconscan/launch` is written, which a unit of the type `path` may watch.
+    case file
+    /// The app is not started. The events wait for it.
     case never
   }
 
@@ -133,6 +149,16 @@ public final class LocationServices: Sendable {
     hello.rangingInterval = configuration.rangingInterval
     hello.rules = configuration.rules
     hello.maximumRegions = configuration.monitoring.maximumRegions
+    hello.launch =
+      switch configuration.relaunch {
+      case .automatic:
+        .program(
+          arguments: Array(CommandLine.arguments.dropFirst()),
+          folder: FileManager.default.currentDirectoryPath)
+      case .busName(let name): .busName(name)
+      case .file: .marker
+      case .never: .never
+      }
     let daemon = DaemonLink(hello, logger: configuration.logger) {
       paths.lazy.compactMap { DaemonLink.connect(to: $0) }.first
     }

@@ -26,8 +26,12 @@ final class AppsPart: Sendable {
     let authorizations = AppAuthorizations(
       AppAuthorizations.Configuration(decisions: "\(configuration.folder)/decisions.json"),
       logger: logger)
+    var settings = Apps.Configuration(folder: configuration.folder, beacons: settings)
+    settings.units = .system
+    let folder = configuration.socket.split(separator: "/", omittingEmptySubsequences: false)
+    settings.markers = (folder.dropLast() + ["launch"]).joined(separator: "/")
     apps = Apps(
-      Apps.Configuration(folder: configuration.folder, beacons: settings),
+      settings,
       authorizations: authorizations, beacons: beacons, locations: locations, logger: logger)
     server = AppServer(apps, logger: logger)
     socket = configuration.socket
@@ -44,6 +48,7 @@ final class AppsPart: Sendable {
   }
 
   func stop() async {
+    apps.endRelaunch()
     server.stop()
     await apps.stop()
   }

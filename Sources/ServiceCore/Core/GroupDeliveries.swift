@@ -68,6 +68,9 @@ struct GroupDeliveries {
     items.first { !$0.isDealtWith }.map { $0.event.id - 1 } ?? latest
   }
 
+  /// Whether there are events that no client has processed.
+  var isWaiting: Bool { position < latest }
+
   /// Adds a new event, or one of an earlier process.
   mutating func append(_ event: StoredEvent, _ pause: DeliveryPause? = nil) {
     if items.count >= Self.maximum { remove(at: items.startIndex) }

@@ -34,6 +34,9 @@ public final class ServiceManager: Sendable {
     /// stored events go to the journal's readers instead of the clients of their groups.
     package var journalFormat: (@Sendable (any ServiceEvent) -> JournalEntry?)?
 
+    /// Called when stored events begin to wait for a client, and when none waits any more.
+    package var waitingChanged: (@Sendable () -> Void)?
+
     /// The daemon that receives and stores in place of this process; `nil` for none.
     package var daemon: DaemonLink?
 
@@ -96,7 +99,7 @@ public final class ServiceManager: Sendable {
     self.configuration = configuration
     store = RegistrationStore(configuration)
     journal = Journal(store)
-    deliveries = StoredDeliveries(store)
+    deliveries = StoredDeliveries(store, waitingChanged: configuration.waitingChanged)
     journal.setDelivery { [weak self] event, pause in
       self?.deliveries.append([event], pause)
       self?.deliveries.send(to: event.group)
@@ -271,6 +274,12 @@ public final class ServiceManager: Sendable {
   }
 
   // MARK: Stored events
+
+  /// Whether there are stored events that no client has processed.
+  package var hasWaitingEvents: Bool {
+    restore()
+    return deliveries.areWaiting
+  }
 
   private func resume(_ identifier: ClientIdentifier) {
     if let client = client(identifier) { deliveries.resume(client) }

@@ -8,13 +8,32 @@ final class StoredDeliveries: Sendable {
   private struct State {
     var groups: [ClientGroup: GroupDeliveries] = [:]
     var clients: [ClientIdentifier: Client] = [:]
+    var areWaiting = false
   }
 
   private let store: RegistrationStore
   private let state = Mutex(State())
   private let settled = Mutex<[ClientGroup: Int64]>([:])
+  private let waitingChanged: (@Sendable () -> Void)?
 
-  init(_ store: RegistrationStore) { self.store = store }
+  /// `waitingChanged` is called after ``areWaiting`` has changed.
+  init(_ store: RegistrationStore, waitingChanged: (@Sendable () -> Void)?) {
+    self.store = store
+    self.waitingChanged = waitingChanged
+  }
+
+  /// Whether there are events that no client has processed.
+  var areWaiting: Bool { state.withLock { $0.areWaiting } }
+
+  private func noteWaiting() {
+    guard let waitingChanged else { return }
+    let hasChanged = state.withLock { state in
+      let areWaiting = state.groups.values.contains(where: \.isWaiting)
+      defer { state.areWaiting = areWaiting }
+      return areWaiting != state.areWaiting
+    }
+    if hasChanged { waitingChanged() }
+  }
 
   /// Adds events, which wait until ``send(to:)``.
   func append(_ events: [StoredEvent], _ pause: DeliveryPause? = nil) {
@@ -23,6 +42,7 @@ final class StoredDeliveries: Sendable {
         state.groups[event.group, default: GroupDeliveries()].append(event, pause)
       }
     }
+    noteWaiting()
   }
 
   /// Sets the receiving clients of a group, under the manager's lock. Call ``send(to:)`` next.
@@ -105,6 +125,7 @@ final class StoredDeliveries: Sendable {
       return changed(&state.groups[group, default: GroupDeliveries()])
     }
     guard hasRisen else { return }
+    noteWaiting()
     // If two threads come here, the later position counts.
     settled.withLock { settled in
       let position = state.withLock { $0.groups[group]?.position } ?? 0

@@ -51,6 +51,10 @@ package struct AppHello: Codable, Sendable, Hashable {
   /// The most regions of beacons at once.
   package var maximumRegions: Int?
 
+  /// The way in which the app is started for events while it does not run; `nil` for a unit or a
+  /// sandbox, whose name is enough.
+  package var launch: AppLaunch?
+
   package init() {}
 
   /// The sentence that explains which setting is not valid; `nil` if all are.
@@ -60,6 +64,41 @@ package struct AppHello: Codable, Sendable, Hashable {
     }
     if let maximumRegions, maximumRegions < 0 {
       return "maximumRegions is \(maximumRegions); state 0 or more"
+    }
+    return launch?.refusal
+  }
+}
+
+/// The way in which an app is started while it does not run.
+package enum AppLaunch: Codable, Sendable, Hashable {
+  /// The program of a unit or a sandbox by its name, another one with these arguments.
+  case program(arguments: [String], folder: String)
+  /// A name on the bus of the user's session (D-Bus activation).
+  case busName(String)
+  /// A file that changes, which a `.path` unit may watch.
+  case marker
+  case never
+
+  fileprivate var refusal: String? {
+    switch self {
+    case .program(let arguments, let folder):
+      let bytes = arguments.reduce(folder.utf8.count) { $0 + $1.utf8.count + 1 }
+      let texts = arguments + [folder]
+      guard bytes <= 1 << 16, folder.hasPrefix("/"), !texts.contains(where: { $0.contains("\0") })
+      else {
+        return "launch has \(bytes) bytes in the folder \(folder); state 65536 at most, and an "
+          + "absolute folder"
+      }
+    case .busName(let name):
+      let isName =
+        name.utf8.count <= 255 && name.contains(".")
+        && name.utf8.allSatisfy {
+          $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
+            || UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0
+            || UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 | 0x20
+        }
+      if !isName { return "launch has the bus name '\(name)'; state one such as org.example.App" }
+    case .marker, .never: break
     }
     return nil
   }

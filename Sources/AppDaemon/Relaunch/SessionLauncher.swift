@@ -1,0 +1,53 @@
+import DBusMessages
+import ServiceCore
+
+/// Starts apps in a user's session: units of the user, sandboxes, programs on the session's bus, and
+/// other programs in a unit of their own.
+package struct SessionLauncher: Sendable {
+  /// The variable that a started program has, and its value.
+  package static let environment = "BEACONSCAN_LAUNCH=region"
+
+  private let bus: UnitBus
+  private let process: Int32
+
+  /// Creates a launcher with the D-Bus address of the session. Units are named after a process. The
+  /// timeout is in nanoseconds.
+  package init(bus address: String, process: Int32, timeout: Int64 = 10_000_000_000) {
+    bus = UnitBus(.address(address), timeout: timeout)
+    self.process = process
+  }
+
+  /// Starts an app. Returns the reason why not, or `nil`.
+  package func start(_ order: LaunchOrder) -> String? {
+    do throws(BusError) {
+      if case .busName(let name) = order.launch {
+        try bus.startService(name)
+      } else if let name = order.app.after("user:") {
+        try bus.startUnit(name)
+      } else if let name = order.app.after("flatpak:") {
+        try bus.startService(name)
+      } else if order.app.hasPrefix("/"), case .program(let arguments, let folder) = order.launch {
+        try bus.startProgram(
+          order.app, arguments, in: folder, as: unitName(order), environment: [Self.environment])
+      } else {
+        return "\(order.app) does not say how it is started; name a bus name or a marker"
+      }
+    } catch {
+      return "\(error)"
+    }
+    return nil
+  }
+
+  /// A name as desktops give (systemd.io/DESKTOP_ENVIRONMENTS), from which no app is identified.
+  private func unitName(_ order: LaunchOrder) -> String {
+    let program = order.app.split(separator: "/").last ?? ""
+    let name = String(program.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
+    return "app-beaconscan-\(name.prefix(64))-\(process)x\(order.id).service"
+  }
+}
+
+extension String {
+  fileprivate func after(_ prefix: String) -> String? {
+    hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
+  }
+}

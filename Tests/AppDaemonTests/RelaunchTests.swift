@@ -1,0 +1,175 @@
+import Advertising
+import BeaconTesting
+import Foundation
+import Scanning
+import ServiceCore
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import AppDaemon
+
+/// Apps that are started for the events that wait for them.
+@Suite(.blocking) struct RelaunchTests {
+  private static func scanner() -> ScriptedScanner {
+    let scanner = ScriptedScanner(isRecorded: false)
+    scanner.add(
+      BeaconFrame(uuid: AppServerTests.uuid, major: 1, minor: 1), rssi: -60, every: 0.5, from: 10,
+      to: 20)
+    return scanner
+  }
+
+  /// Runs an app until its region is stored.
+  private static func runApp(_ machine: TestMachine, _ launch: AppLaunch) async throws {
+    do {
+      let app = try #require(machine.app(launch: launch))
+      try app.client.register(AppServerTests.region("door"))
+      app.manager.flush()
+      app.end()
+    }
+    #expect(await eventually { machine.apps?.uses.values.allSatisfy(\.processes.isEmpty) == true })
+  }
+
+  @Test func theMarkerOfAnAppIsThereWhileEventsWait() async throws {
+    let machine = try TestMachine(Self.scanner())
+    try machine.start()
+    try await Self.runApp(machine, .marker)
+    let marker = try #require(machine.apps?.uses.keys.first).fileName
+    let path = machine.scratch["launch/\(marker)"]
+    #expect(!FileManager.default.fileExists(atPath: path))
+    #expect(await machine.advance { FileManager.default.fileExists(atPath: path) })
+    // After a reboot, events of before still wait.
+    await machine.stop()
+    try FileManager.default.removeItem(atPath: machine.scratch["launch"])
+    try machine.start()
+    #expect(await eventually { FileManager.default.fileExists(atPath: path) })
+    let app = try #require(machine.app(launch: .marker))
+    #expect(await machine.advance { app.crossings == ["enter door", "exit door"] })
+    #expect(await eventually { !FileManager.default.fileExists(atPath: path) })
+    #expect(machine.apps?.uses.values.compactMap(\.relaunch).isEmpty == true)
+    await machine.stop()
+  }
+
+  @Test func theSessionIsOrderedUntilTheEventsAreProcessed() async throws {
+    let machine = try TestMachine(Self.scanner())
+    try machine.start()
+    let launch = AppLaunch.busName("org.example.Kiosk")
+    try await Self.runApp(machine, launch)
+    func report() -> RelaunchReport? { machine.apps?.uses.values.first?.relaunch }
+    // Without a session, the app waits.
+    #expect(await machine.advance { report()?.failure?.contains("beaconscan-session") == true })
+    let orders = Mutex<[LaunchOrder]>([])
+    let queue = DispatchQueue(label: "test")
+    let session = LineSocket(
+      try #require(DaemonLink.connect(to: machine.socket)), maximumLine: 1 << 20, on: queue)
+    defer { session.close() }
+    session.start(received: { line in
+      if case .launch(let order)? = try? ManagementReply(line: line) {
+        orders.withLock { $0.append(order) }
+      } else if (try? DaemonMessage(line: line)) != nil {
+        if let line = try? ManagementMessage.session.line() { session.send(line) }
+      }
+    }, ended: {})
+    #expect(await eventually { orders.withLock { $0.count } == 1 })
+    let order = orders.withLock { $0[0] }
+    #expect(order.launch == launch)
+    #expect(machine.apps?.uses.keys.first?.identifier == order.app)
+    let failed = ManagementMessage.launched(order: order.id, failure: "there is no such program")
+    session.send(try failed.line())
+    #expect(await eventually { report()?.failure == "there is no such program" })
+    // A later attempt succeeds. The app that it started ends without having processed anything.
+    #expect(await eventually { orders.withLock { $0.count } == 2 })
+    session.send(
+      try ManagementMessage.launched(order: orders.withLock { $0[1] }.id, failure: nil).line())
+    #expect(await eventually { report()?.failure == nil })
+    #expect(await eventually { orders.withLock { $0.count } == 3 })
+    let app = try #require(machine.app(launch: launch))
+    #expect(await machine.advance { app.crossings == ["enter door", "exit door"] })
+    #expect(await eventually { report() == nil })
+    await machine.stop()
+  }
+
+  @Test func anAppThatMustNotBeStartedIsNot() async throws {
+    let machine = try TestMachine(Self.scanner())
+    let start = machine.scanner.clock.now
+    try machine.start()
+    try await Self.runApp(machine, .never)
+    #expect(
+      await machine.advance { machine.scanner.delivered.seconds(since: start) > 40 })
+    #expect(machine.apps?.uses.values.compactMap(\.relaunch).isEmpty == true)
+    await machine.stop()
+  }
+
+  /// An app that the tests order.
+  private final class ScriptedApp: Sendable {
+    let need = Mutex(Relauncher.Need.nothing)
+    let starts = Mutex<[DispatchTime]>([])
+    let hasEnded = Atomic<Bool>(false)
+  }
+
+  @Test func theAttemptsBackOffAndBeginAnewAfterSuccess() async {
+    let app = ScriptedApp()
+    let identity = AppIdentity("kiosk.service", strength: .systemUnit, user: 0)
+    let pauses = [0.03, 0.06, 0.12]
+    let relauncher = Relauncher(pauses: pauses) { _ in
+      app.need.withLock { $0 }
+    } start: { _, _, then in
+      app.starts.withLock { $0.append(.now()) }
+      then("no")
+    } end: { _ in
+      app.hasEnded.store(true, ordering: .releasing)
+    }
+    app.need.withLock { $0 = .launch(nil) }
+    for _ in 1...3 { relauncher.update(identity) }
+    #expect(await eventually { app.starts.withLock { $0.count } >= 6 })
+    let starts = app.starts.withLock { $0 }
+    for (index, pause) in (pauses + [0.12, 0.12]).enumerated() {
+      let nanoseconds = starts[index + 1].uptimeNanoseconds - starts[index].uptimeNanoseconds
+      #expect(Double(nanoseconds) / 1e9 >= pause * 0.99)
+    }
+    // While the app runs, it is not started.
+    app.need.withLock { $0 = .served }
+    relauncher.update(identity)
+    #expect(await eventually { relauncher.reports[identity]?.next == nil })
+    let count = app.starts.withLock { $0.count }
+    try? await Task.sleep(for: .milliseconds(200))
+    #expect(app.starts.withLock { $0.count } == count)
+    #expect(relauncher.reports[identity]?.attempts == count)
+    #expect(relauncher.reports[identity]?.failure == "no")
+    // Once it has processed its events, the next one starts it at once.
+    app.need.withLock { $0 = .nothing }
+    relauncher.update(identity)
+    #expect(await eventually { relauncher.reports.isEmpty })
+    let hasEnded = app.hasEnded.load(ordering: .acquiring)
+    #expect(hasEnded)
+    app.need.withLock { $0 = .launch(nil) }
+    relauncher.update(identity)
+    #expect(await eventually { app.starts.withLock { $0.count } > count })
+  }
+
+  /// A real bus, which starts the program that it has for a name.
+  @Test func aNameOnTheBusOfTheSessionIsStarted() throws {
+    let scratch = try Scratch()
+    let sign = scratch["started"]
+    try """
+    [D-BUS Service]
+    Name=org.example.Kiosk
+    Exec=/bin/sh -c 'echo started >\(sign); exec sleep 60'
+    """.write(
+      toFile: scratch["org.example.Kiosk.service"], atomically: true, encoding: .utf8)
+    let bus = try BusDaemon(in: scratch, services: scratch.folder.path)
+    let launcher = SessionLauncher(bus: bus.address, process: 1, timeout: 100_000_000)
+    func start(_ app: String, _ launch: AppLaunch?) -> String? {
+      launcher.start(LaunchOrder(id: 1, app: app, launch: launch))
+    }
+    // The program does not take its name, which the launcher does not await for long.
+    _ = start("/usr/bin/kiosk", .busName("org.example.Kiosk"))
+    #expect(eventually { FileManager.default.fileExists(atPath: sign) })
+    #expect(start("flatpak:org.example.Other", nil)?.contains("org.example.Other") == true)
+    #expect(start("snap:other", nil)?.contains("name a bus name or a marker") == true)
+    // There is no systemd on this bus.
+    let program = AppLaunch.program(arguments: [], folder: "/")
+    #expect(start("/usr/bin/kiosk", program)?.contains("systemd1") == true)
+    #expect(start("user:kiosk.service", nil)?.contains("systemd1") == true)
+  }
+}
