@@ -12,11 +12,12 @@ struct SessionCommand: ParsableCommand {
       The service, beaconscan serve --apps, starts units of the system by itself. Other apps run in \
       their user's session, where this program starts them: a unit of the user, a Flatpak or an app \
       with a bus name by its name, and another program with the arguments that it had. The \
-      program's environment then has BEACONSCAN_LAUNCH=region. See docs/daemon.md.
+      program's environment then has BEACONSCAN_LAUNCH=region. The user's unit beaconscan-session \
+      runs it in each session. See docs/daemon.md.
 
       EXAMPLES
-        systemctl --user enable --now beaconscan-session
         beaconscan session
+        beaconscan session --socket /run/beaconscan/apps.sock
       """)
 
   @OptionGroup(title: "Input") var daemon: DaemonOption

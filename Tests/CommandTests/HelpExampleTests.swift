@@ -26,7 +26,7 @@ import Testing
   private func isLive(_ command: String) -> Bool {
     let subcommands = [
       "scan", "range", "monitor", "record", "advertise", "adapters", "doctor", "locate", "history",
-      "apps", "agent",
+      "apps", "agent", "session",
     ]
     return command.contains("--adapter")
       || command.contains("calibrate") && !command.contains("captures/")
@@ -38,7 +38,7 @@ import Testing
     "", "scan", "range", "monitor", "locate", "history", "inspect", "decode", "simulate", "record",
     "advertise",
     "adapters", "doctor", "calibrate", "beacons", "config", "config check", "config show",
-    "apps", "apps revoke", "agent",
+    "apps", "apps revoke", "agent", "session",
   ])
   func work(subcommand: String) throws {
     let help = try Command.shell("beaconscan \(subcommand) --help-all").output

@@ -47,6 +47,9 @@ extension AppReport {
       Field("events", .count, column: Column(nil, .right, priority: .detail)) {
         Int(clamping: $0.use.events)
       },
+      Field("starts", .count.orNull) { $0.use.relaunch?.attempts },
+      Field("nextStart", .timeOrNull) { $0.use.relaunch?.next },
+      Field("startFailure", .text.orNull) { $0.use.relaunch?.failure },
     ])
 
   private var statusInWords: String {
