@@ -40,6 +40,8 @@ package struct Finding: Hashable, Sendable {
     case position
     /// The chosen source of locations.
     case location
+    /// The service for apps.
+    case apps
 
     /// Whether only raw HCI sockets need it.
     package var isOfRawHCI: Bool { self == .network || self == .permission || self == .scan }

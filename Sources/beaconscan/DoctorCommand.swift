@@ -10,7 +10,8 @@ struct DoctorCommand: ParsableCommand {
       them, the system's message bus and bluetoothd. Each fault is followed by the one command \
       that fixes it; run them in their order. An error stops scanning, a warning does not. One \
       adapter that works is enough; so is one of the two ways to receive, by raw HCI sockets or by \
-      bluetoothd. The last lines are about locations, and do not change the status.
+      bluetoothd. The last lines are about locations and the service for apps, and do not change \
+      the status.
 
       The doctor switches nothing on or off. It asks each adapter's controller for its version and \
       sets scan parameters, which starts no scan. gpsd opens its receivers for it, for two seconds \
@@ -26,7 +27,7 @@ struct DoctorCommand: ParsableCommand {
   @OptionGroup(title: "Input") var configuration: ConfigurationOption
 
   func run() throws {
-    let findings = Doctor.findings() + location.findings()
+    let findings = Doctor.findings() + location.findings() + AppsDoctor.findings()
     let out = StandardOutput()
     try out.write(findings, form)
     try out.flush()

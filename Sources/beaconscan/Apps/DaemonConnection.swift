@@ -19,6 +19,9 @@ struct DaemonConnection {
   let path: String
   private(set) var input: LineInput
 
+  /// The milliseconds that the service has for an answer.
+  private static let patience: Int32 = 10_000
+
   /// Connects to a socket, or to the first of the usual ones that answers.
   init(_ socket: String?) throws(CommandError) {
     let paths = socket.map { [$0] } ?? DaemonLink.paths(ProcessInfo.processInfo.environment)
@@ -33,11 +36,13 @@ struct DaemonConnection {
     }
     path = found.0
     input = LineInput(found.descriptor)
-    while input.next == nil, !input.isOver { input.read() }
+    while input.next == nil, !input.isOver { input.read(within: Self.patience) }
     guard let line = input.take(), case .greeting(let version)? = try? DaemonMessage(line: line)
     else {
       close()
-      throw CommandError(.unavailable, "\(path): the service has ended the connection; try again")
+      throw CommandError(
+        .unavailable,
+        "\(path): the service has ended the connection, or does not answer; its log may say why")
     }
     guard version == AppHello.version else {
       close()
@@ -58,10 +63,11 @@ struct DaemonConnection {
       connection.send(message)
       while !connection.input.isOver {
         if let reply = try connection.next() { return reply }
-        connection.read()
+        connection.input.read(within: Self.patience)
       }
       throw CommandError(
-        .unavailable, "\(connection.path): the service has ended the connection; try again")
+        .unavailable,
+        "\(connection.path): the service has ended the connection, or does not answer; try again")
     }
   }
 
@@ -103,6 +109,17 @@ struct LineInput {
       bytes += chunk[..<count]
     } else if count == 0 || errno != EINTR && errno != EAGAIN {
       isOver = true
+    }
+  }
+
+  /// Reads once, or ends after a wait of so many milliseconds.
+  mutating func read(within milliseconds: Int32) {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    // The entry outlives the call.
+    switch unsafe poll(&entry, 1, milliseconds) {
+    case 0: isOver = true
+    case 1...: read()
+    default: break
     }
   }
 
