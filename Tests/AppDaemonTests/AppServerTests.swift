@@ -144,6 +144,47 @@ import Testing
     await machine.stop()
   }
 
+  /// Sends the messages of an app, each with a newline, and returns the answers before the end.
+  private func exchange(_ messages: [AppMessage], _ machine: Machine) async throws
+    -> [DaemonMessage]
+  {
+    let descriptor = try #require(DaemonLink.connect(to: machine.socket))
+    let queue = DispatchQueue(label: "test")
+    let socket = LineSocket(descriptor, maximumLine: 1 << 20, on: queue)
+    let lines = Mutex<[[UInt8]]>([])
+    let hasEnded = Atomic<Bool>(false)
+    socket.start(received: { line in lines.withLock { $0.append(line) } }) {
+      hasEnded.store(true, ordering: .releasing)
+    }
+    // The kernel shows the sender of what comes after the greeting.
+    #expect(await eventually { !lines.withLock { $0.isEmpty } })
+    for message in messages { socket.send(try message.line()) }
+    #expect(await eventually { hasEnded.load(ordering: .acquiring) })
+    return try lines.withLock { $0 }.map { try DaemonMessage(line: $0) }
+  }
+
+  @Test func aGroupWithALongNameIsRefused() async throws {
+    let machine = try Machine(ScriptedScanner(isRecorded: false))
+    try machine.start()
+    func add(_ number: UInt64, _ name: String) -> AppMessage {
+      .addClient(
+        ClientIdentifier(rawValue: number), group: ClientGroup(name), isReceiving: true,
+        pacesRecordings: false)
+    }
+    // Each of these letters has two bytes.
+    let answers = try await exchange(
+      [
+        .hello(AppHello()), add(1, String(repeating: "é", count: 128)),
+        add(2, String(repeating: "é", count: 129)),
+      ], machine)
+    guard case .refused(let sentence) = answers.last else {
+      Issue.record("the daemon answers \(answers)")
+      return
+    }
+    #expect(sentence == "the name of a group may have 256 bytes at most")
+    await machine.stop()
+  }
+
   private static let wrongLines = [
     "no JSON", "{}", #"{"call":{"_0":1,"_1":{"flush":{}}}}"#, #"{"hello":{"_0":{"version":99}}}"#,
     String(repeating: "a", count: 2 << 20), "\u{0}",

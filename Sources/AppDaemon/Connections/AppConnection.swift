@@ -44,6 +44,8 @@ package final class AppConnection: Sendable {
   private static let maximumClients = 1024
   /// The most constraints that a client ranges.
   private static let maximumRanged = 1024
+  /// The most bytes of a group's name.
+  private static let maximumName = 256
   /// The most bytes of a message of an application.
   private static let maximumLine = 1 << 20
 
@@ -194,6 +196,9 @@ package final class AppConnection: Sendable {
     _ identifier: ClientIdentifier, _ group: ClientGroup, _ isReceiving: Bool,
     _ pacesRecordings: Bool, _ services: AppServices
   ) {
+    guard group.name.utf8.count <= Self.maximumName else {
+      return refuse("the name of a group may have \(Self.maximumName) bytes at most")
+    }
     let isRoom = state.withLock { state in
       state.clients[identifier] == nil && state.clients.count < Self.maximumClients
     }

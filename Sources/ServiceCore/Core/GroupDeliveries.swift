@@ -63,6 +63,9 @@ struct GroupDeliveries {
 
   mutating func endSending() { isSending = false }
 
+  /// Whether the group has no event, no receiving client, and no thread that sends.
+  var isUnused: Bool { items.isEmpty && receivers.isEmpty && !isSending }
+
   /// The identifier through which no client needs an event.
   var position: Int64 {
     items.first { !$0.isDealtWith }.map { $0.event.id - 1 } ?? latest

@@ -70,6 +70,7 @@ final class StoredDeliveries: Sendable {
   /// Sends the events of a group. One thread at a time does so, which keeps the order.
   func send(to group: ClientGroup) {
     guard state.withLock({ $0.groups[group]?.beginSending() ?? false }) else { return }
+    defer { forgetIfUnused(group) }
     while let (next, slow) = next(of: group) {
       if let (event, client, pause) = next {
         client.send(event.event, key: event.key, entry: event.id, pace: event.pace) { [self] in
@@ -111,7 +112,27 @@ final class StoredDeliveries: Sendable {
   }
 
   func removeEvents(of key: Store.Key) {
-    change(ClientGroup(key.group)) { $0.removeEvents(of: key) }
+    let group = ClientGroup(key.group)
+    change(group) { $0.removeEvents(of: key) }
+    forgetIfUnused(group)
+  }
+
+  /// The number of groups with a receiving client or with events.
+  var groupCount: Int { state.withLock { $0.groups.count } }
+
+  /// Forgets a group that has neither receiving clients nor events, because an app may name any
+  /// number of groups. Its position stays stored.
+  private func forgetIfUnused(_ group: ClientGroup) {
+    settled.withLock { settled in
+      state.withLock { state in
+        // A thread that has yet to settle the group forgets it afterwards.
+        guard let known = state.groups[group], known.isUnused,
+          known.position <= settled[group] ?? 0
+        else { return }
+        state.groups[group] = nil
+        settled[group] = nil
+      }
+    }
   }
 
   private func change(_ group: ClientGroup, _ body: (inout GroupDeliveries) -> Void) {
