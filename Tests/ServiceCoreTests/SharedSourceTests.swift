@@ -1,9 +1,10 @@
 import BeaconTesting
 import Scanning
-import ServiceCore
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import ServiceCore
 
 /// Managers that share a source, as those of several apps in a daemon do.
 @Suite struct SharedSourceTests {
@@ -77,6 +78,28 @@ import Testing
     await eventually { other.host.failure is TickSource.Stopped }
     // One that comes later learns of the end, too.
     #expect(User(shared).host.end == "a clock: Stopped()")
+  }
+
+  /// A stop during the source's turn, after the turn of the service that stops.
+  @Test func aServiceThatHasStoppedReceivesNothing() async {
+    let source = TickSource()
+    let shared = SharedSource<TickService>(source)
+    let (one, other) = (User(shared), User(shared))
+    other.listen(every: 1)
+    await eventually { source.state.withLock { $0.demands.last } == 1 }
+    one.listen(every: 1)
+    source.tick(1)
+    #expect(await one.received([1]))
+    let isFirst = Atomic<Bool>(true)
+    other.host.update { service, _ in
+      service.readsDemand = { [host = one.host] in
+        guard isFirst.exchange(false, ordering: .relaxed) else { return }
+        host.stop { source.tick(2) }
+      }
+    }
+    #expect(await eventually { other.ticks.all.withLock { $0.last } == .tick(2) })
+    #expect(one.host.read { $0.latestTick } == 1)
+    source.stop()
   }
 
   /// A radio reports its state once; a service that joins while it receives needs it.

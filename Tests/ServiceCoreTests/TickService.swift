@@ -97,6 +97,8 @@ struct TickService: Service {
   private var isAuthorized = false
   private var hasEnded = false
   private(set) var latestTick = 0
+  /// Called when the demand is read, under the service's lock.
+  var readsDemand: @Sendable () -> Void = {}
 
   static func union(_ one: Demand, _ other: Demand) -> Demand {
     Demand(every: min(one.every, other.every))
@@ -105,6 +107,7 @@ struct TickService: Service {
   static func replaces(_ new: Health, _ old: Health) -> Bool { true }
 
   var demand: ServiceDemand<TickSource.Demand>? {
+    readsDemand()
     guard isAuthorized, !hasEnded, !listeners.isEmpty || !alarms.isEmpty else { return nil }
     return ServiceDemand(TickSource.Demand(every: listeners.values.min() ?? 1))
   }

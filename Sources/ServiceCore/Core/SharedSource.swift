@@ -161,7 +161,11 @@ package final class SharedSource<S: Service>: Sendable {
   // MARK: Reception
 
   private func step(_ used: inout [S.Input]) -> Bool {
-    let (users, calls) = state.withLock { ($0.users, $0.calls) }
+    // Functions that are added from here on wait for the next turns, which see their demand's end.
+    let (users, calls, waiting) = state.withLock { state in
+      defer { state.awaitsTurn = [] }
+      return (state.users, state.calls, state.awaitsTurn)
+    }
     let hosts = users.compactMap(\.host)
     for host in hosts { host.awaitClients() }
     var union: ServiceDemand<S.Demand>?
@@ -171,11 +175,7 @@ package final class SharedSource<S: Service>: Sendable {
       running.append(host)
       union = union.map { S.union($0, demand) } ?? demand
     }
-    let waiting = state.withLock { state in
-      if running.isEmpty { state.known = Known() }
-      defer { state.awaitsTurn = [] }
-      return state.awaitsTurn
-    }
+    if running.isEmpty { state.withLock { $0.known = Known() } }
     guard let union else {
       source.rest()
       for body in waiting { body() }
