@@ -12,6 +12,8 @@ package final class SharedSource<S: Service>: Sendable {
 
   package let source: Source
 
+  /// The source's thread. Its work is added under the state's lock, with the decision that needs
+  /// it, so that a rest never follows a later start.
   private let thread = DispatchQueue(label: "ServiceCore.\(S.name).receiver")
   private let state = Mutex(State())
 
@@ -88,33 +90,34 @@ package final class SharedSource<S: Service>: Sendable {
 
   /// Starts the source for a service that has a demand.
   func run() {
-    let starts = state.withLock { state in
+    let wasRunning = state.withLock { state in
       state.calls += 1
-      defer { state.isRunning = true }
-      return !state.isRunning
+      guard !state.isRunning else { return true }
+      state.isRunning = true
+      // The thread does not retain the shared source, so releasing it ends the thread's work.
+      thread.async { [weak self] in
+        var used: [S.Input] = []
+        while let self, self.step(&used) {}
+      }
+      return false
     }
-    guard starts else { return source.wake() }
-    // The thread does not retain the shared source, so releasing it ends the thread's work.
-    thread.async { [weak self] in
-      var used: [S.Input] = []
-      while let self, self.step(&used) {}
-    }
+    if wasRunning { source.wake() }
   }
 
   /// Calls a function once the source has noticed a demand's end.
   func afterTurn(_ body: @escaping @Sendable () -> Void) {
     let isRunning = state.withLock { state in
-      if state.isRunning { state.awaitsTurn.append(body) }
+      if state.isRunning {
+        state.awaitsTurn.append(body)
+      } else {
+        thread.async { [source] in
+          source.rest()
+          body()
+        }
+      }
       return state.isRunning
     }
-    if isRunning {
-      source.wake()
-    } else {
-      thread.async { [source] in
-        source.rest()
-        body()
-      }
-    }
+    if isRunning { source.wake() }
   }
 
   // MARK: Availability
@@ -128,21 +131,20 @@ package final class SharedSource<S: Service>: Sendable {
   /// Checks the availability on the thread of a source that rests, at most twice a minute. Calls
   /// a function if it has changed.
   func updateAvailability(_ changed: @escaping @Sendable () -> Void) {
-    let isDue = state.withLock { state in
+    guard !source.isRecorded else { return }
+    state.withLock { state in
       let now = DispatchTime.now().uptimeNanoseconds
-      guard !state.isRunning, state.end == nil, now >= state.nextCheck else { return false }
+      guard !state.isRunning, state.end == nil, now >= state.nextCheck else { return }
       state.nextCheck = now + 30_000_000_000
-      return true
-    }
-    guard isDue, !source.isRecorded else { return }
-    thread.async { [weak self] in
-      guard let self else { return }
-      let found = source.availability
-      let isNew = state.withLock { state in
-        defer { state.availability = found }
-        return found != state.availability ?? .available
+      thread.async { [weak self] in
+        guard let self else { return }
+        let found = source.availability
+        let isNew = self.state.withLock { state in
+          defer { state.availability = found }
+          return found != state.availability ?? .available
+        }
+        if isNew { changed() }
       }
-      if isNew { changed() }
     }
   }
 
@@ -153,8 +155,11 @@ package final class SharedSource<S: Service>: Sendable {
   ) {
     DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [weak self] in
       guard let self else { return }
-      guard !state.withLock({ $0.isRunning }) else { return body(nil) }
-      thread.async { [source] in body(source.availability) }
+      let isRunning = state.withLock { state in
+        if !state.isRunning { thread.async { [source] in body(source.availability) } }
+        return state.isRunning
+      }
+      if isRunning { body(nil) }
     }
   }
 
