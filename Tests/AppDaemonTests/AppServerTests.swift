@@ -1,6 +1,7 @@
 import Advertising
 import BeaconTesting
 import Foundation
+import Glibc
 import Logging
 import Regions
 import Scanning
@@ -144,7 +145,7 @@ import Testing
     await machine.stop()
   }
 
-  /// Sends the messages of an app, each with a newline, and returns the answers before the end.
+  /// Sends the messages of an app, and returns the answers until the end of the connection.
   private func exchange(_ messages: [AppMessage], _ machine: Machine) async throws
     -> [DaemonMessage]
   {
@@ -161,6 +162,37 @@ import Testing
     for message in messages { socket.send(try message.line()) }
     #expect(await eventually { hasEnded.load(ordering: .acquiring) })
     return try lines.withLock { $0 }.map { try DaemonMessage(line: $0) }
+  }
+
+  /// A connection that waits makes the socket readable all the time.
+  @Test func aShortageOfDescriptorsMakesThePaceSlow() async throws {
+    let machine = try Machine(ScriptedScanner(isRecorded: false))
+    let times = Mutex<[ContinuousClock.Instant]>([])
+    try machine.start { listener in
+      let count = times.withLock { times in
+        times.append(.now)
+        return times.count
+      }
+      guard count > 2 else {
+        errno = EMFILE
+        return -1
+      }
+      return Glibc.accept(listener, nil, nil)
+    }
+    let answers = try await exchange([.finish(1)], machine)
+    #expect(answers.count == 2)
+    let found = times.withLock { $0 }
+    for (earlier, later) in zip(found.prefix(2), found.dropFirst()) {
+      #expect(later - earlier > .milliseconds(990))
+    }
+    await machine.stop()
+  }
+
+  @Test func rootAndTheServicesUserMayHaveMore() {
+    let limit = UserLimit(own: 2, others: 1)
+    #expect(limit[0] == 2)
+    #expect(limit[geteuid()] == 2)
+    #expect(limit[geteuid() + 1] == 1)
   }
 
   @Test func aGroupWithALongNameIsRefused() async throws {

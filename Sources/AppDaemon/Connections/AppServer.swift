@@ -11,14 +11,15 @@ package final class AppServer: Sendable {
   private let queue = DispatchQueue(label: "AppDaemon.server")
   private let state = Mutex(State())
 
-  /// The most connections of a user, so that one user does not take all.
-  static let maximumConnections = 256
+  /// The most connections of a user.
+  static let maximumConnections = UserLimit(own: 256, others: 64)
 
   private struct State {
     var connections: [ObjectIdentifier: (connection: AppConnection, user: UInt32)] = [:]
     // Any thread may cancel a source.
     var isListening = true
     var stop: (@Sendable () -> Void)?
+    var pause: (@Sendable () -> Void)?
   }
 
   package init(_ apps: Apps, logger: Logger) {
@@ -28,12 +29,28 @@ package final class AppServer: Sendable {
 
   /// Listens on a socket, which it closes at its end.
   package func listen(on descriptor: Int32) {
+    // No address is wanted.
+    listen(on: descriptor) { Glibc.accept($0, nil, nil) }
+  }
+
+  /// Listens on a socket, with a function that accepts a connection as `accept` does.
+  func listen(on descriptor: Int32, accepting accept: @escaping @Sendable (Int32) -> Int32) {
     _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
     let made = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
     nonisolated(unsafe) let source = made
-    unsafe source.setEventHandler { [weak self] in self?.accept(from: descriptor) }
+    unsafe source.setEventHandler { [weak self] in
+      guard let self, !acceptAll({ accept(descriptor) }) else { return }
+      // A connection waits, so the source would call again at once.
+      state.withLock { $0.pause }?()
+    }
     unsafe source.setCancelHandler { Glibc.close(descriptor) }
-    state.withLock { $0.stop = { unsafe source.cancel() } }
+    state.withLock { state in
+      state.stop = { unsafe source.cancel() }
+      state.pause = { [queue] in
+        unsafe source.suspend()
+        queue.asyncAfter(deadline: .now() + 1) { unsafe source.resume() }
+      }
+    }
     unsafe source.activate()
   }
 
@@ -64,11 +81,18 @@ package final class AppServer: Sendable {
     for connection in connections { connection.close() }
   }
 
-  private func accept(from listener: Int32) {
+  /// Accepts the connections that wait. Returns `false` if the system has no descriptor or memory
+  /// for one of them.
+  private func acceptAll(_ accept: () -> Int32) -> Bool {
     while true {
-      // No address is wanted.
-      let descriptor = Glibc.accept(listener, nil, nil)
-      guard descriptor >= 0 else { return }
+      let descriptor = accept()
+      guard descriptor >= 0 else {
+        let number = errno
+        guard [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(number) else { return true }
+        let reason = unsafe String(cString: strerror(number))
+        logger.warning("no app can connect for one second: \(reason)")
+        return false
+      }
       _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
       serve(descriptor)
     }
@@ -87,7 +111,7 @@ package final class AppServer: Sendable {
     let isRoom = state.withLock { state in
       state.isListening
         && state.connections.values.count { $0.user == process.app.user }
-          < Self.maximumConnections
+          < Self.maximumConnections[process.app.user]
     }
     guard isRoom else {
       logger.notice("a connection of \(process.app) is refused: its user has too many")
