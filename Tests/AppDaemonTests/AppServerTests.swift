@@ -82,7 +82,7 @@ import Testing
       app.manager.flush()
       app.end()
     }
-    #expect(await eventually { machine.apps?.uses.values.allSatisfy(\.processes.isEmpty) == true })
+    #expect(await machine.isWithoutProcesses())
     // The daemon itself also starts again meanwhile.
     await machine.stop()
     try machine.start()
@@ -109,6 +109,38 @@ import Testing
         }
       })
     #expect(later.crossings.isEmpty)
+    await machine.stop()
+  }
+
+  /// The settings of an app that lives without processes are those of an earlier one.
+  @Test func theFirstProcessDecidesTheSettings() async throws {
+    let machine = try Machine(ScriptedScanner(isRecorded: false))
+    try machine.start()
+    var hello = AppHello()
+    hello.maximumRegions = 1
+    do {
+      let app = try #require(machine.app(hello))
+      try app.client.register(Self.region("door"))
+      #expect(throws: BeaconServiceError.self) { try app.client.register(Self.region("hall")) }
+      app.end()
+    }
+    #expect(await machine.isWithoutProcesses())
+    hello.maximumRegions = 2
+    for _ in 1...2 {
+      do {
+        let app = try #require(machine.app(hello))
+        try app.client.register(Self.region("hall"))
+        #expect(app.client.regions.map(\.identifier) == ["door", "hall"])
+        // Another process says something else meanwhile.
+        let other = try #require(machine.app())
+        #expect(throws: BeaconServiceError.self) { try other.client.register(Self.region("attic")) }
+        app.end()
+        other.end()
+      }
+      #expect(await machine.isWithoutProcesses())
+      await machine.stop()
+      try machine.start()
+    }
     await machine.stop()
   }
 

@@ -1,3 +1,4 @@
+import Dispatch
 import FoundationEssentials
 package import Logging
 import Regions
@@ -33,14 +34,20 @@ package final class Apps: Sendable {
   private let beacons: BeaconService
   private let locations: LocationService
   private let logger: Logger
-  private let apps = Mutex<[AppIdentity: App]>([:])
   let sessions = SessionPrograms()
   private let relauncher = Mutex<Relauncher?>(nil)
+  private let state = Mutex(State())
+
+  private struct State {
+    var living: [AppIdentity: App] = [:]
+    /// The apps that end, each with a group that is left when its database is closed.
+    var ending: [AppIdentity: DispatchGroup] = [:]
+  }
 
   private struct App {
     let services: AppServices
     let authorization: AppAuthorization
-    var hello: AppHello
+    let hello: AppHello
     var processes: [PeerProcess] = []
   }
 
@@ -82,7 +89,7 @@ package final class Apps: Sendable {
 
   /// Starts the apps of a user whose events wait, because there is a session now.
   func sessionBegan(of user: UInt32) {
-    for app in apps.withLock({ $0.keys.filter { $0.user == user } }) {
+    for app in state.withLock({ $0.living.keys.filter { $0.user == user } }) {
       relauncher.withLock { $0 }?.retry(app)
     }
   }
@@ -91,7 +98,7 @@ package final class Apps: Sendable {
   package func endRelaunch() { relauncher.withLock { $0 = nil } }
 
   private func need(of identity: AppIdentity) -> Relauncher.Need {
-    guard let app = apps.withLock({ $0[identity] }), app.hello.launch != .never,
+    guard let app = state.withLock({ $0.living[identity] }), app.hello.launch != .never,
       app.services.manager.authorizationStatus == .authorizedAlways,
       app.services.manager.hasWaitingEvents
     else { return .nothing }
@@ -100,27 +107,48 @@ package final class Apps: Sendable {
 
   // MARK: Processes
 
-  /// Returns the services of an app whose process introduces itself.
+  private enum Admission {
+    case admitted(App, isNew: Bool)
+    /// The app lives without processes, with the settings of an earlier one.
+    case replaces(App)
+    case follows(DispatchGroup)
+  }
+
+  /// Returns the services of an app whose process introduces itself. The settings are those of the
+  /// first process that is connected. Waits until the services of an earlier one have ended.
   func admit(_ process: PeerProcess, _ hello: AppHello) -> AppServices {
-    let (app, isNew) = apps.withLock { apps in
-      var app = apps[process.app] ?? make(process.app, hello)
-      app.processes.append(process)
-      let isNew = apps[process.app] == nil
-      apps[process.app] = app
-      return (app, isNew)
+    let identity = process.app
+    while true {
+      let admission = state.withLock { state -> Admission in
+        if let ending = state.ending[identity] { return .follows(ending) }
+        let known = state.living[identity]
+        if let known, known.processes.isEmpty, known.hello != hello {
+          remove(identity, &state)
+          return .replaces(known)
+        }
+        var app = known ?? make(identity, hello)
+        app.processes.append(process)
+        state.living[identity] = app
+        return .admitted(app, isNew: known == nil)
+      }
+      switch admission {
+      case .follows(let ending): ending.wait()
+      case .replaces(let app): close(app, identity)
+      case .admitted(let app, let isNew):
+        if isNew { store(Profile(app: identity, hello: hello)) }
+        app.authorization.add(process)
+        updateRelaunch(of: identity)
+        app.services.manager.checkAuthorization()
+        return app.services
+      }
     }
-    if isNew { store(Profile(app: process.app, hello: hello)) }
-    app.authorization.add(process)
-    updateRelaunch(of: process.app)
-    app.services.manager.checkAuthorization()
-    return app.services
   }
 
   /// Records the end of a connection, after its clients were removed.
   func end(_ process: PeerProcess) {
-    let authorization = apps.withLock { apps -> AppAuthorization? in
-      apps[process.app]?.processes.removeAll { $0 === process }
-      return apps[process.app]?.authorization
+    let authorization = state.withLock { state -> AppAuthorization? in
+      state.living[process.app]?.processes.removeAll { $0 === process }
+      return state.living[process.app]?.authorization
     }
     authorization?.remove(process)
     release(process.app)
@@ -129,15 +157,23 @@ package final class Apps: Sendable {
 
   /// Ends an app that has no process and nothing to do without one.
   private func release(_ identity: AppIdentity) {
-    let ended = apps.withLock { apps -> App? in
-      guard let app = apps[identity], app.processes.isEmpty, !outlivesItsProcesses(app) else {
-        return nil
-      }
-      // Under the lock, so that the app's next process gets a new authorization.
-      authorizations.forget(identity)
-      return apps.removeValue(forKey: identity)
+    let ended = state.withLock { state -> App? in
+      guard let app = state.living[identity], app.processes.isEmpty, !outlivesItsProcesses(app)
+      else { return nil }
+      remove(identity, &state)
+      return app
     }
-    if let ended { close(ended) }
+    if let ended { close(ended, identity) }
+  }
+
+  /// Removes an app, which must then be closed without the lock.
+  private func remove(_ identity: AppIdentity, _ state: inout State) {
+    // Under the lock, so that the app's next process gets a new authorization.
+    authorizations.forget(identity)
+    state.living[identity] = nil
+    let ending = DispatchGroup()
+    ending.enter()
+    state.ending[identity] = ending
   }
 
   private func outlivesItsProcesses(_ app: App) -> Bool {
@@ -146,11 +182,16 @@ package final class Apps: Sendable {
       && (app.services.beacons.hasRegistrations || app.services.locations.hasRegistrations)
   }
 
-  private func close(_ app: App) {
-    Task { [logger] in
-      await app.services.manager.stop()
-      if let sentence = app.services.manager.close() { logger.error("\(sentence)") }
+  private func close(_ app: App, _ identity: AppIdentity) {
+    Task { [self] in
+      await close(app)
+      state.withLock { $0.ending.removeValue(forKey: identity) }?.leave()
     }
+  }
+
+  private func close(_ app: App) async {
+    await app.services.manager.stop()
+    if let sentence = app.services.manager.close() { logger.error("\(sentence)") }
   }
 
   // MARK: The daemon
@@ -169,7 +210,7 @@ package final class Apps: Sendable {
       let app = make(profile.app, profile.hello)
       // The services restore what was registered.
       app.services.manager.checkAuthorization()
-      apps.withLock { $0[profile.app] = $0[profile.app] ?? app }
+      state.withLock { $0.living[profile.app] = $0.living[profile.app] ?? app }
       release(profile.app)
       updateRelaunch(of: profile.app)
     }
@@ -177,13 +218,15 @@ package final class Apps: Sendable {
 
   /// Ends all apps, and stores what waits. Registrations stay.
   package func stop() async {
-    let all = apps.withLock { apps in
-      defer { apps = [:] }
-      return Array(apps.values)
+    let (living, ending) = state.withLock { state in
+      defer { state.living = [:] }
+      return (Array(state.living.values), Array(state.ending.values))
     }
-    for app in all {
-      await app.services.manager.stop()
-      if let sentence = app.services.manager.close() { logger.error("\(sentence)") }
+    for app in living { await close(app) }
+    for group in ending {
+      await withCheckedContinuation { continuation in
+        group.notify(queue: .global()) { continuation.resume() }
+      }
     }
   }
 
@@ -191,7 +234,7 @@ package final class Apps: Sendable {
   var uses: [AppIdentity: AppUse] {
     // The services are read without the lock.
     let relaunches = relauncher.withLock { $0 }?.reports ?? [:]
-    return apps.withLock { $0 }.reduce(into: [:]) { uses, known in
+    return state.withLock { $0.living }.reduce(into: [:]) { uses, known in
       let app = known.value
       var use = AppUse()
       use.processes = app.processes.map(\.process)
