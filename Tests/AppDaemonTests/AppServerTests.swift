@@ -144,6 +144,49 @@ import Testing
     await machine.stop()
   }
 
+  @Test func anAppThatEndsLeavesSettingsOnlyWithRegions() async throws {
+    let machine = try Machine(ScriptedScanner(isRecorded: false), file: #"{"*": "whenInUse"}"#)
+    try machine.start()
+    for register in [false, true] {
+      do {
+        let app = try #require(machine.app())
+        #expect(machine.profiles.count == 1)
+        if register { try app.client.register(Self.region("door")) }
+        app.manager.flush()
+        app.end()
+      }
+      // The app may not use the services without a process.
+      #expect(await eventually { machine.apps?.uses.isEmpty == true })
+      #expect(await eventually { machine.profiles.isEmpty == !register })
+    }
+    await machine.stop()
+    try machine.start()
+    #expect(machine.apps?.uses.isEmpty == true)
+    let app = try #require(machine.app())
+    #expect(app.client.regions.map(\.identifier) == ["door"])
+    app.client.unregister("door")
+    app.manager.flush()
+    app.end()
+    await machine.stop()
+    // The daemon ends first here, so only its next start finds that there is nothing to do.
+    try machine.start()
+    #expect(await eventually { machine.profiles.isEmpty })
+    await machine.stop()
+  }
+
+  @Test func aUserCannotHaveAnyNumberOfApps() async throws {
+    let machine = try Machine(ScriptedScanner(isRecorded: false))
+    machine.maximumApps = UserLimit(own: 0, others: 0)
+    try machine.start()
+    let answers = try await exchange([.hello(AppHello())], machine)
+    guard case .refused(let sentence) = answers.last else {
+      Issue.record("the daemon answers \(answers)")
+      return
+    }
+    #expect(sentence.contains("has 0 apps"))
+    await machine.stop()
+  }
+
   @Test func anAppThatDoesNotReadDisturbsNobody() async throws {
     let scanner = ScriptedScanner(isRecorded: false)
     scanner.add(Self.frame(1), rssi: -60, every: 0.01, from: 0, to: 10_000)

@@ -126,8 +126,8 @@ package final class AppServer: Sendable {
         logger.notice("a connection is refused: \(error)")
         return false
       }
-    } admit: { [apps] hello in
-      apps.admit(process, hello)
+    } admit: { [apps] hello throws(AppRefusal) in
+      try apps.admit(process, hello)
     } manage: { [apps] send in
       ManagementSession(process, apps, send: send)
     } ended: { [weak self, apps] connection in

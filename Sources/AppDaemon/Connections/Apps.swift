@@ -22,6 +22,8 @@ package final class Apps: Sendable {
     package var pauses: [Double]?
     /// The rules of the daemon, of which an app replaces those that it states.
     package var beacons: BeaconService.Configuration
+    /// The most apps of a user that live at once.
+    package var maximumApps = UserLimit(own: 1024, others: 64)
 
     package init(folder: String?, beacons: BeaconService.Configuration) {
       self.folder = folder
@@ -116,16 +118,17 @@ package final class Apps: Sendable {
 
   /// Returns the services of an app whose process introduces itself. The settings are those of the
   /// first process that is connected. Waits until the services of an earlier one have ended.
-  func admit(_ process: PeerProcess, _ hello: AppHello) -> AppServices {
+  func admit(_ process: PeerProcess, _ hello: AppHello) throws(AppRefusal) -> AppServices {
     let identity = process.app
     while true {
-      let admission = state.withLock { state -> Admission in
+      let admission = try state.withLock { state throws(AppRefusal) -> Admission in
         if let ending = state.ending[identity] { return .follows(ending) }
         let known = state.living[identity]
         if let known, known.processes.isEmpty, known.hello != hello {
           remove(identity, &state)
           return .replaces(known)
         }
+        if known == nil { try checkRoom(for: identity.user, state) }
         var app = known ?? make(identity, hello)
         app.processes.append(process)
         state.living[identity] = app
@@ -144,6 +147,15 @@ package final class Apps: Sendable {
     }
   }
 
+  private func checkRoom(for user: UInt32, _ state: State) throws(AppRefusal) {
+    let maximum = configuration.maximumApps[user]
+    guard state.living.keys.count(where: { $0.user == user }) < maximum else {
+      throw AppRefusal(
+        "the user \(user) has \(maximum) apps, the most that one user may have; end one of them, or"
+          + " revoke the permission of one that does not run with 'beaconscan apps revoke'")
+    }
+  }
+
   /// Records the end of a connection, after its clients were removed.
   func end(_ process: PeerProcess) {
     let authorization = state.withLock { state -> AppAuthorization? in
@@ -157,6 +169,10 @@ package final class Apps: Sendable {
 
   /// Ends an app that has no process and nothing to do without one.
   private func release(_ identity: AppIdentity) {
+    // The first time, this reads the app's database, for which other apps must not wait.
+    guard let app = state.withLock({ $0.living[identity] }), app.processes.isEmpty,
+      !outlivesItsProcesses(app)
+    else { return }
     let ended = state.withLock { state -> App? in
       guard let app = state.living[identity], app.processes.isEmpty, !outlivesItsProcesses(app)
       else { return nil }
@@ -179,12 +195,19 @@ package final class Apps: Sendable {
   private func outlivesItsProcesses(_ app: App) -> Bool {
     configuration.folder != nil
       && app.services.manager.authorizationStatus == .authorizedAlways
-      && (app.services.beacons.hasRegistrations || app.services.locations.hasRegistrations)
+      && hasRegistrations(app)
+  }
+
+  private func hasRegistrations(_ app: App) -> Bool {
+    app.services.beacons.hasRegistrations || app.services.locations.hasRegistrations
   }
 
   private func close(_ app: App, _ identity: AppIdentity) {
     Task { [self] in
+      // Those that are registered count again with a later permission, after the daemon's start.
+      let isStored = hasRegistrations(app)
       await close(app)
+      if !isStored { removeProfile(identity) }
       state.withLock { $0.ending.removeValue(forKey: identity) }?.leave()
     }
   }
@@ -283,10 +306,18 @@ package final class Apps: Sendable {
 
   private static let profileSuffix = ".app.json"
 
+  private func profilePath(_ identity: AppIdentity) -> String? {
+    configuration.folder.map { "\($0)/\(identity.fileName)\(Self.profileSuffix)" }
+  }
+
+  private func removeProfile(_ identity: AppIdentity) {
+    // One that does not exist was never stored.
+    if let path = profilePath(identity) { try? FileManager.default.removeItem(atPath: path) }
+  }
+
   private func store(_ profile: Profile) {
-    guard let folder = configuration.folder else { return }
+    guard let path = profilePath(profile.app) else { return }
     do {
-      let path = "\(folder)/\(profile.app.fileName)\(Self.profileSuffix)"
       try JSONEncoder().encode(profile).write(to: URL(filePath: path), options: .atomic)
     } catch {
       logger.error("the app \(profile.app) is not stored: \(error)")
