@@ -87,7 +87,7 @@ import Testing
     #expect(store[kiosk] == decision(1))
   }
 
-  @Test func theOldestDecisionMakesRoom() throws {
+  @Test func theUsersOldestDecisionMakesRoom() throws {
     let entries = (0..<DecisionStore.capacity).map { number in
       """
       {"app": {"strength": 1, "user": 1, "identifier": "/\(number)"},
@@ -97,10 +97,15 @@ import Testing
     try scratch.write(Array("[\(entries.joined(separator: ","))]".utf8), "decisions.json")
     let store = open()
     #expect(store.all.count == DecisionStore.capacity)
-    // An old date does not make the new decision the one that goes.
+    // Another user's decision takes nobody's place.
     store.set(decision(-1), for: kiosk)
-    #expect(store.all.count == DecisionStore.capacity)
+    #expect(store.all.count == DecisionStore.capacity + 1)
+    // An old date does not make the new decision the one that goes.
+    let new = AppIdentity("/new", strength: .claim, user: 1)
+    store.set(decision(-1), for: new)
+    #expect(store.all.count == DecisionStore.capacity + 1)
     #expect(store[kiosk] != nil)
+    #expect(store[new] != nil)
     #expect(store[AppIdentity("/0", strength: .claim, user: 1)] == nil)
     #expect(store[AppIdentity("/1", strength: .claim, user: 1)] != nil)
   }

@@ -11,8 +11,8 @@ package final class DecisionStore: Sendable {
     let decision: Decision
   }
 
-  /// The number of decisions. A further one replaces the oldest.
-  package static let capacity = 4096
+  /// The number of decisions about one user's apps. A further one replaces the user's oldest.
+  package static let capacity = 512
 
   private let path: String
   private let logger: Logger
@@ -48,8 +48,9 @@ package final class DecisionStore: Sendable {
   package func set(_ decision: Decision?, for app: AppIdentity) {
     decisions.withLock { decisions in
       decisions[app] = decision
-      guard decisions.count > Self.capacity else { return }
-      let oldest = decisions.filter { $0.key != app }.min { $0.value.since < $1.value.since }
+      let others = decisions.filter { $0.key.user == app.user && $0.key != app }
+      guard decision != nil, others.count >= Self.capacity else { return }
+      let oldest = others.min { $0.value.since < $1.value.since }
       if let oldest { decisions[oldest.key] = nil }
     }
     writing.withLock { _ in
