@@ -114,7 +114,7 @@ import Testing
 
   /// The settings of an app that lives without processes are those of an earlier one.
   @Test func theFirstProcessDecidesTheSettings() async throws {
-    let machine = try Machine(ScriptedScanner(isRecorded: false))
+    let machine = try TestMachine(ScriptedScanner(isRecorded: false))
     try machine.start()
     var hello = AppHello()
     hello.maximumRegions = 1
@@ -145,7 +145,7 @@ import Testing
   }
 
   @Test func anAppThatEndsLeavesSettingsOnlyWithRegions() async throws {
-    let machine = try Machine(ScriptedScanner(isRecorded: false), file: #"{"*": "whenInUse"}"#)
+    let machine = try TestMachine(ScriptedScanner(isRecorded: false), file: #"{"*": "whenInUse"}"#)
     try machine.start()
     for register in [false, true] {
       do {
@@ -175,7 +175,7 @@ import Testing
   }
 
   @Test func aUserCannotHaveAnyNumberOfApps() async throws {
-    let machine = try Machine(ScriptedScanner(isRecorded: false))
+    let machine = try TestMachine(ScriptedScanner(isRecorded: false))
     machine.maximumApps = UserLimit(own: 0, others: 0)
     try machine.start()
     let answers = try await exchange([.hello(AppHello())], machine)
@@ -221,7 +221,7 @@ import Testing
   }
 
   /// Sends the messages of an app, and returns the answers until the end of the connection.
-  private func exchange(_ messages: [AppMessage], _ machine: Machine) async throws
+  private func exchange(_ messages: [AppMessage], _ machine: TestMachine) async throws
     -> [DaemonMessage]
   {
     let descriptor = try #require(DaemonLink.connect(to: machine.socket))
@@ -241,7 +241,7 @@ import Testing
 
   /// A connection that waits makes the socket readable all the time.
   @Test func aShortageOfDescriptorsMakesThePaceSlow() async throws {
-    let machine = try Machine(ScriptedScanner(isRecorded: false))
+    let machine = try TestMachine(ScriptedScanner(isRecorded: false))
     let times = Mutex<[ContinuousClock.Instant]>([])
     try machine.start { listener in
       let count = times.withLock { times in
@@ -271,7 +271,7 @@ import Testing
   }
 
   @Test func aGroupWithALongNameIsRefused() async throws {
-    let machine = try Machine(ScriptedScanner(isRecorded: false))
+    let machine = try TestMachine(ScriptedScanner(isRecorded: false))
     try machine.start()
     func add(_ number: UInt64, _ name: String) -> AppMessage {
       .addClient(

@@ -27,7 +27,7 @@ import Testing
       app.manager.flush()
       app.end()
     }
-    #expect(await eventually { machine.apps?.uses.values.allSatisfy(\.processes.isEmpty) == true })
+    #expect(await machine.isWithoutProcesses())
   }
 
   @Test func theMarkerOfAnAppIsThereWhileEventsWait() async throws {

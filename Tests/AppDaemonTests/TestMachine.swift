@@ -1,6 +1,7 @@
 import Advertising
 import BeaconTesting
 import Foundation
+import Glibc
 import Logging
 import Regions
 import Scanning
@@ -24,6 +25,10 @@ final class TestMachine {
   private(set) var server: AppServer?
   private(set) var apps: Apps?
   private var beacons: BeaconService?
+  var maximumApps: UserLimit?
+
+  /// The names of the stored settings of apps.
+  var profiles: [String] { scratch.names.filter { $0.hasSuffix(".app.json") } }
 
   var socket: String { scratch["apps.sock"] }
 
@@ -34,7 +39,9 @@ final class TestMachine {
     try file.write(toFile: self.file, atomically: true, encoding: .utf8)
   }
 
-  func start() throws {
+  func start(
+    accepting accept: @escaping @Sendable (Int32) -> Int32 = { Glibc.accept($0, nil, nil) }
+  ) throws {
     var settings = ServiceManager.Configuration()
     settings.persistence = .none
     settings.authorization = Anyone()
@@ -49,13 +56,14 @@ final class TestMachine {
     var files = Apps.Configuration(folder: scratch.folder.path, beacons: own)
     files.markers = scratch["launch"]
     files.pauses = [0.05, 0.1]
+    if let maximumApps { files.maximumApps = maximumApps }
     let apps = Apps(
       files,
       authorizations: AppAuthorizations(configuration, logger: logger), beacons: beacons,
       locations: LocationService(manager, source: nil), logger: logger)
     apps.restore()
     let server = AppServer(apps, logger: logger)
-    server.listen(on: try AppServer.listen(at: socket))
+    server.listen(on: try AppServer.listen(at: socket), accepting: accept)
     self.beacons = beacons
     self.apps = apps
     self.server = server
@@ -70,7 +78,18 @@ final class TestMachine {
     beacons = nil
   }
 
-  func app(launch: AppLaunch? = nil) -> TestApp? { TestApp(socket, launch) }
+  func app(_ hello: AppHello = AppHello()) -> TestApp? { TestApp(socket, hello) }
+
+  func app(launch: AppLaunch) -> TestApp? {
+    var hello = AppHello()
+    hello.launch = launch
+    return app(hello)
+  }
+
+  /// Waits until the daemon knows of the end of all processes.
+  func isWithoutProcesses() async -> Bool {
+    await eventually { apps?.uses.values.allSatisfy(\.processes.isEmpty) == true }
+  }
 
   /// Advances the radio's time, as far as the daemon receives, until a condition is true.
   func advance(by seconds: Double = 0.5, until isDone: () -> Bool) async -> Bool {
@@ -88,10 +107,8 @@ final class TestApp: Sendable {
   let client: BeaconClient
   private let received = Mutex<[BeaconEvent]>([])
 
-  init?(_ socket: String, _ launch: AppLaunch?) {
+  init?(_ socket: String, _ hello: AppHello) {
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-    var hello = AppHello()
-    hello.launch = launch
     let link = DaemonLink(hello, patience: (600, 600), logger: logger) {
       DaemonLink.connect(to: socket)
     }

@@ -13,6 +13,32 @@ import Testing
 
 /// The beacon service, by the public interface of `ServiceCore` alone.
 @Suite struct BeaconServiceTests {
+  /// An app repeats its regions to a daemon that has started again.
+  @Test func aRegionThatIsRepeatedHasTheStoredState() throws {
+    let scratch = try Scratch()
+    let rules = try RegionRules(exitTimeout: .fixed(seconds: 0.3))
+    let regions = [
+      BeaconRegion(identifier: "door", constraint: Site.all),
+      BeaconRegion(identifier: "hall", constraint: Site.one(1), rules: rules),
+    ]
+    func site() throws -> Site {
+      try Site(ScriptedScanner(isRecorded: false), persistence: .file(scratch["state.sqlite"]))
+    }
+    do {
+      let site = try site()
+      let client = site.beacons.addClient()
+      for region in regions { try client.register(region, assuming: .inside) }
+      #expect(site.manager.close() == nil)
+    }
+    let later = try site()
+    let client = later.beacons.addClient()
+    for region in regions {
+      _ = try later.beacons.perform(.keep(region), for: client.client)
+      #expect(client.snapshot(ofRegion: region.identifier)?.status.state == .inside)
+    }
+    #expect(client.regions == regions)
+  }
+
   // MARK: Sightings and ranging
 
   @Test func everySightingIsDeliveredInOrder() async throws {

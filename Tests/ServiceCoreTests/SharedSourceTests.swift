@@ -85,20 +85,22 @@ import Testing
     let source = TickSource()
     let shared = SharedSource<TickService>(source)
     let (one, other) = (User(shared), User(shared))
-    other.listen(every: 1)
-    await eventually { source.state.withLock { $0.demands.last } == 1 }
+    other.listen(every: 2)
+    await eventually { source.state.withLock { $0.demands.last } == 2 }
     one.listen(every: 1)
-    source.tick(1)
-    #expect(await one.received([1]))
+    // Only then do both take part.
+    await eventually { source.state.withLock { $0.demands.last } == 1 }
+    source.tick(2)
+    #expect(await one.received([2]))
     let isFirst = Atomic<Bool>(true)
     other.host.update { service, _ in
       service.readsDemand = { [host = one.host] in
         guard isFirst.exchange(false, ordering: .relaxed) else { return }
-        host.stop { source.tick(2) }
+        host.stop { source.tick(4) }
       }
     }
-    #expect(await eventually { other.ticks.all.withLock { $0.last } == .tick(2) })
-    #expect(one.host.read { $0.latestTick } == 1)
+    #expect(await other.received([2, 4]))
+    #expect(one.host.read { $0.latestTick } == 2)
     source.stop()
   }
 

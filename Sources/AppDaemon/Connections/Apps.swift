@@ -49,7 +49,7 @@ package final class Apps: Sendable {
   private struct App {
     let services: AppServices
     let authorization: AppAuthorization
-    let hello: AppHello
+    var hello: AppHello
     var processes: [PeerProcess] = []
   }
 
@@ -110,7 +110,7 @@ package final class Apps: Sendable {
   // MARK: Processes
 
   private enum Admission {
-    case admitted(App, isNew: Bool)
+    case admitted(App, isChanged: Bool)
     /// The app lives without processes, with the settings of an earlier one.
     case replaces(App)
     case follows(DispatchGroup)
@@ -120,25 +120,28 @@ package final class Apps: Sendable {
   /// first process that is connected. Waits until the services of an earlier one have ended.
   func admit(_ process: PeerProcess, _ hello: AppHello) throws(AppRefusal) -> AppServices {
     let identity = process.app
+    var hello = hello
+    if process.isContained, identity.strength == .claim { hello.launch = nil }
     while true {
-      let admission = try state.withLock { state throws(AppRefusal) -> Admission in
+      let admission = try state.withLock { [hello] state throws(AppRefusal) -> Admission in
         if let ending = state.ending[identity] { return .follows(ending) }
         let known = state.living[identity]
-        if let known, known.processes.isEmpty, known.hello != hello {
+        if let known, known.processes.isEmpty, known.hello.settings != hello.settings {
           remove(identity, &state)
           return .replaces(known)
         }
         if known == nil { try checkRoom(for: identity.user, state) }
         var app = known ?? make(identity, hello)
+        if app.processes.isEmpty { app.hello = hello }
         app.processes.append(process)
         state.living[identity] = app
-        return .admitted(app, isNew: known == nil)
+        return .admitted(app, isChanged: known?.hello != app.hello)
       }
       switch admission {
       case .follows(let ending): ending.wait()
       case .replaces(let app): close(app, identity)
-      case .admitted(let app, let isNew):
-        if isNew { store(Profile(app: identity, hello: hello)) }
+      case .admitted(let app, let isChanged):
+        if isChanged { store(Profile(app: identity, hello: app.hello)) }
         app.authorization.add(process)
         updateRelaunch(of: identity)
         app.services.manager.checkAuthorization()

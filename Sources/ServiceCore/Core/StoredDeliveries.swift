@@ -17,7 +17,7 @@ final class StoredDeliveries: Sendable {
   private let waitingChanged: (@Sendable () -> Void)?
 
   /// `waitingChanged` is called after ``areWaiting`` has changed.
-  init(_ store: RegistrationStore, waitingChanged: (@Sendable () -> Void)?) {
+  init(_ store: RegistrationStore, waitingChanged: (@Sendable () -> Void)? = nil) {
     self.store = store
     self.waitingChanged = waitingChanged
   }

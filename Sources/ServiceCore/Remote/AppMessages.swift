@@ -57,6 +57,13 @@ package struct AppHello: Codable, Sendable, Hashable {
 
   package init() {}
 
+  /// The settings without those of the start, which do not concern the services.
+  package var settings: AppHello {
+    var settings = self
+    settings.launch = nil
+    return settings
+  }
+
   /// The sentence that explains which setting is not valid; `nil` if all are.
   package var refusal: String? {
     if let rangingInterval, !(0.1...3600).contains(rangingInterval) {
