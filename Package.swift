@@ -496,6 +496,7 @@ if Context.environment["BEACONSCAN_TRACES"] != nil {
   let libraries = [
     "ranging-trace": ["Ranging", "TestSupport"], "regions-trace": ["Regions", "TestSupport"],
     "geofences-trace": ["Positioning"],
+    "apps-cost": ["AppDaemon", "BeaconTesting", "Regions", "ServiceCore"],
     "micro": [
       "Bytes", "CaptureFiles", "CoreLocation", "HCIPackets", "Ranging", "Regions",
       "ServiceCore",
