@@ -71,7 +71,7 @@ import Testing
     scene.scanner.clock.advance(by: 1)
     _ = await scene.told(2)
     administrator.current.withLock { $0 = .restricted }
-    #expect(await scene.told(3).contains("status 1"))
+    #expect(await scene.told(3).contains("status 1"), "\(scene.listener.all)")
     administrator.current.withLock { $0 = .granted(.authorizedAlways) }
     // The ranging that was withdrawn is a failure.
     #expect(await scene.told(5).last == "status 3")

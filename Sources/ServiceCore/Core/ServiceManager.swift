@@ -393,18 +393,20 @@ public final class ServiceManager: Sendable {
     }
     let rule = configuration.authorization.rule(
       for: configuration.applicationIdentifier, scanner: availability)
-    let hasChanged = state.withLock { state in
+    let (hasChanged, isWithdrawn) = state.withLock { state in
       // Another thread may have checked later and come here first.
-      guard reading > state.latestReading else { return false }
+      guard reading > state.latestReading else { return (false, false) }
       state.latestReading = reading
       let previous = state.status
       state.status = rule.status(granted: state.granted)
-      return state.status != previous
+      return (state.status != previous, previous.isAuthorized && !state.status.isAuthorized)
     }
     guard hasChanged else { return }
-    // A client may start what was refused, and gets the status before the events that follow.
+    // A client gets the status before the events that follow: the failures of what it used. It may
+    // start at once what was refused.
+    if isWithdrawn { reportAuthorization() }
     for host in hosts { host.updateAuthorization() }
-    reportAuthorization()
+    if !isWithdrawn { reportAuthorization() }
     for host in hosts { host.resume() }
   }
 
