@@ -101,11 +101,18 @@ done
 units=/etc/systemd/system
 users=/etc/sysusers.d
 [ "$prefix" != /usr ] || { units=/usr/lib/systemd/system; users=/usr/lib/sysusers.d; }
-mkdir -p "$tree$units"
-for unit in beaconscan.service beaconscan-serve.service beaconscan-serve.socket; do
-  sed "s|=/usr/local/bin/|=$prefix/bin/|" "Packaging/$unit" >"$tree$units/$unit"
-  chmod 644 "$tree$units/$unit"
-done
+# install_units FOLDER FILE…
+install_units() {
+  folder=$tree$1
+  shift
+  mkdir -p "$folder"
+  for unit; do
+    sed "s|=/usr/local/bin/|=$prefix/bin/|" "$unit" >"$folder/$(basename "$unit")"
+    chmod 644 "$folder/$(basename "$unit")"
+  done
+}
+install_units "$units" Packaging/*.service Packaging/*.socket
+install_units "${units%system}user" Packaging/user/*
 install -D -m 644 Packaging/beaconscan.sysusers "$tree$users/beaconscan.conf"
 # The package creates the user when it is installed.
 if [ -z "$tree" ] && [ "$(id -u)" = 0 ] && command -v systemd-sysusers >/dev/null 2>&1; then

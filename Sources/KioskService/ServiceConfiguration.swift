@@ -47,12 +47,18 @@ package struct ServiceConfiguration: Sendable {
 
 /// Where apps connect, and where their data is stored.
 package struct AppConfiguration: Sendable {
-  /// The path of the Unix socket.
-  package var socket: String
+  package enum Socket: Sendable {
+    /// The path of a Unix socket to make.
+    case path(String)
+    /// Unix sockets that listen already.
+    case inherited([CInt])
+  }
+
+  package var socket: Socket
   /// The folder of the apps' databases and of the decisions about them.
   package var folder: String
 
-  package init(socket: String, folder: String) {
+  package init(socket: Socket, folder: String) {
     self.socket = socket
     self.folder = folder
   }

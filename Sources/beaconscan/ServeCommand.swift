@@ -120,9 +120,7 @@ struct ServeCommand: AsyncParsableCommand {
       maximumBytes: Int64(historySize ?? 64) * 1_000_000)
     configuration.broker = try broker.configuration
     configuration.webhooks = try webhooks.configuration
-    if let socket = apps.apps, let folder = apps.appsState {
-      configuration.apps = AppConfiguration(socket: socket, folder: folder)
-    }
+    configuration.apps = apps.configuration
     let (scanner, locations) = try open(source)
     // An adapter may appear later. The receiver's state contains the reason.
     if let error = scanner.flatMap({ CommandError($0.availability, waits: source.isLive) }) {

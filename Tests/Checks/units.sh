@@ -14,14 +14,17 @@ fi
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 # The command need not be installed here.
-for unit in beaconscan.service beaconscan-serve.service beaconscan-serve.socket; do
-  sed 's|=/usr/local/bin/beaconscan |=/bin/true |' "Packaging/$unit" >"$copy/$unit"
+mkdir "$copy/user"
+for file in Packaging/*.service Packaging/*.socket Packaging/user/*; do
+  sed 's|=/usr/local/bin/beaconscan |=/bin/true |' "$file" >"$copy/${file#Packaging/}"
 done
 grep -q '^ExecStart=/bin/true monitor ' "$copy/beaconscan.service"
 grep -q '^ExecStart=/bin/true serve ' "$copy/beaconscan-serve.service"
 # Each alone: a socket is verified with its service.
-for unit in beaconscan.service beaconscan-serve.service beaconscan-serve.socket; do
-  said=$(SYSTEMD_UNIT_PATH="$copy:" systemd-analyze verify --man=no "$copy/$unit" 2>&1) || {
+for unit in "$copy"/*.service "$copy"/*.socket "$copy"/user/*; do
+  manager=--system
+  case $unit in */user/*) manager=--user ;; esac
+  said=$(XDG_RUNTIME_DIR=$copy SYSTEMD_UNIT_PATH="${unit%/*}:" systemd-analyze "$manager" verify --man=no "$unit" 2>&1) || {
     echo "$said" >&2
     exit 1
   }

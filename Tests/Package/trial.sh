@@ -157,7 +157,7 @@ systemctl start beaconscan beaconscan-serve.socket beaconscan-serve || fail 'the
 [ -e /var/lib/beaconscan/regions ] && [ -e /var/lib/beaconscan/history.sqlite ] || fail 'the services keep no state'
 apt() { DEBIAN_FRONTEND=noninteractive apt-get "$@" -y beaconscan >/dev/null 2>&1; }
 apt remove || fail 'it cannot be removed'
-for unit in beaconscan.service beaconscan-serve.service beaconscan-serve.socket; do
+for unit in beaconscan.service beaconscan-serve.service beaconscan-serve.socket beaconscan-apps.socket; do
   [ ! -e "/usr/lib/systemd/system/$unit" ] || fail "$unit is still there"
   case $(systemctl is-active "$unit") in inactive | failed) ;; *) fail "$unit is still active" ;; esac
   [ -z "$(find /etc/systemd/system -name "$unit")" ] || fail "$unit is still enabled"

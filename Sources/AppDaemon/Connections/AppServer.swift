@@ -18,8 +18,9 @@ package final class AppServer: Sendable {
     var connections: [ObjectIdentifier: (connection: AppConnection, user: UInt32)] = [:]
     // Any thread may cancel a source.
     var isListening = true
-    var stop: (@Sendable () -> Void)?
-    var pause: (@Sendable () -> Void)?
+    var stops: [@Sendable () -> Void] = []
+    /// The functions that stop accepting for a moment, by the sockets' descriptors.
+    var pauses: [Int32: @Sendable () -> Void] = [:]
   }
 
   package init(_ apps: Apps, logger: Logger) {
@@ -27,7 +28,7 @@ package final class AppServer: Sendable {
     self.logger = logger
   }
 
-  /// Listens on a socket, which it closes at its end.
+  /// Listens on a socket too, which it closes at its end.
   package func listen(on descriptor: Int32) {
     // No address is wanted.
     listen(on: descriptor) { Glibc.accept($0, nil, nil) }
@@ -41,12 +42,12 @@ package final class AppServer: Sendable {
     unsafe source.setEventHandler { [weak self] in
       guard let self, !acceptAll({ accept(descriptor) }) else { return }
       // A connection waits, so the source would call again at once.
-      state.withLock { $0.pause }?()
+      state.withLock { $0.pauses[descriptor] }?()
     }
     unsafe source.setCancelHandler { Glibc.close(descriptor) }
     state.withLock { state in
-      state.stop = { unsafe source.cancel() }
-      state.pause = { [queue] in
+      state.stops.append { unsafe source.cancel() }
+      state.pauses[descriptor] = { [queue] in
         unsafe source.suspend()
         queue.asyncAfter(deadline: .now() + 1) { unsafe source.resume() }
       }
@@ -73,11 +74,12 @@ package final class AppServer: Sendable {
 
   /// Ends all connections.
   package func stop() {
-    let (stop, connections) = state.withLock { state in
+    let (stops, connections) = state.withLock { state in
       state.isListening = false
-      return (state.stop.take(), state.connections.values.map(\.connection))
+      defer { state.stops = [] }
+      return (state.stops, state.connections.values.map(\.connection))
     }
-    stop?()
+    for stop in stops { stop() }
     for connection in connections { connection.close() }
   }
 

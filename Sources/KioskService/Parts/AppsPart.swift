@@ -8,7 +8,7 @@ import ServiceCore
 final class AppsPart: Sendable {
   private let apps: Apps
   private let server: AppServer
-  private let socket: String
+  private let socket: AppConfiguration.Socket
 
   init(
     _ configuration: AppConfiguration, beacons: BeaconService, locations: LocationService,
@@ -40,10 +40,15 @@ final class AppsPart: Sendable {
   /// Monitors what apps have registered, and accepts connections.
   func start() throws(ServiceFailure) {
     apps.restore()
-    do throws(AppRefusal) {
-      server.listen(on: try AppServer.listen(at: socket))
-    } catch {
-      throw ServiceFailure(.unavailable, error.sentence)
+    switch socket {
+    case .inherited(let descriptors):
+      for descriptor in descriptors { server.listen(on: descriptor) }
+    case .path(let path):
+      do throws(AppRefusal) {
+        server.listen(on: try AppServer.listen(at: path))
+      } catch {
+        throw ServiceFailure(.unavailable, error.sentence)
+      }
     }
   }
 

@@ -4,16 +4,31 @@ import SystemPackage
 
 /// The protocol between systemd and a service (sd_notify(3), sd_listen_fds(3)).
 package enum SystemdLink {
+  /// The sockets that systemd passes for HTTP.
   package static var inheritedSockets: [CInt] {
+    inherited.filter { $0.name != appsName }.map(\.descriptor)
+  }
+
+  /// The sockets that systemd passes for apps: those with `FileDescriptorName=apps`.
+  package static var inheritedAppSockets: [CInt] {
+    inherited.filter { $0.name == appsName }.map(\.descriptor)
+  }
+
+  private static let appsName: Substring = "apps"
+
+  private static var inherited: [(descriptor: CInt, name: Substring?)] {
     guard let process = StatePath.environmentVariable("LISTEN_PID").flatMap({ Int32($0) }),
       process == getpid(),
       let count = StatePath.environmentVariable("LISTEN_FDS").flatMap({ Int32($0) }),
       (1...64).contains(count)
     else { return [] }
-    return (3..<3 + count).map { descriptor in
+    let names =
+      StatePath.environmentVariable("LISTEN_FDNAMES")?
+      .split(separator: ":", omittingEmptySubsequences: false) ?? []
+    return (0..<count).map { index in
       // Child processes must not inherit it.
-      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-      return descriptor
+      _ = fcntl(3 + index, F_SETFD, FD_CLOEXEC)
+      return (3 + index, Int(index) < names.count ? names[Int(index)] : nil)
     }
   }
 
