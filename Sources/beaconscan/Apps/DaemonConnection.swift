@@ -25,16 +25,18 @@ struct DaemonConnection {
   /// Connects to a socket, or to the first of the usual ones that answers.
   init(_ socket: String?) throws(CommandError) {
     let paths = socket.map { [$0] } ?? DaemonLink.paths(ProcessInfo.processInfo.environment)
-    let found = paths.lazy.compactMap { path in
-      DaemonLink.connect(to: path).map { (path, descriptor: $0) }
-    }.first
+    var found: (path: String, descriptor: Int32)?
+    // Not `lazy.compactMap`, whose `first` would connect twice.
+    for path in paths where found == nil {
+      found = DaemonLink.connect(to: path).map { (path, $0) }
+    }
     guard let found else {
       throw CommandError(
         .unavailable,
         "no service for apps answers at \(either(paths)); start one with beaconscan serve --apps, "
           + "or name its socket with --socket")
     }
-    path = found.0
+    path = found.path
     input = LineInput(found.descriptor)
     while input.next == nil, !input.isOver { input.read(within: Self.patience) }
     guard let line = input.take(), case .greeting(let version)? = try? DaemonMessage(line: line)
