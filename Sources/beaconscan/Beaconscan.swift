@@ -42,7 +42,8 @@ struct Beaconscan: AsyncParsableCommand {
     subcommands: [
       ScanCommand.self, RangeCommand.self, MonitorCommand.self, LocateCommand.self,
       ServeCommand.self, AppsCommand.self, AgentCommand.self, SessionCommand.self,
-      HistoryCommand.self, InspectCommand.self, CalibrateCommand.self, DecodeCommand.self, RecordCommand.self, SimulateCommand.self,
+      HistoryCommand.self, InspectCommand.self, CalibrateCommand.self, DecodeCommand.self,
+      RecordCommand.self, SimulateCommand.self,
       AdvertiseCommand.self,
       AdaptersCommand.self, DoctorCommand.self, BeaconsCommand.self, ConfigCommand.self,
       SchemaCommand.self,

@@ -63,13 +63,14 @@ import Testing
     let session = LineSocket(
       try #require(DaemonLink.connect(to: machine.socket)), maximumLine: 1 << 20, on: queue)
     defer { session.close() }
-    session.start(received: { line in
-      if case .launch(let order)? = try? ManagementReply(line: line) {
-        orders.withLock { $0.append(order) }
-      } else if (try? DaemonMessage(line: line)) != nil {
-        if let line = try? ManagementMessage.session.line() { session.send(line) }
-      }
-    }, ended: {})
+    session.start(
+      received: { line in
+        if case .launch(let order)? = try? ManagementReply(line: line) {
+          orders.withLock { $0.append(order) }
+        } else if (try? DaemonMessage(line: line)) != nil {
+          if let line = try? ManagementMessage.session.line() { session.send(line) }
+        }
+      }, ended: {})
     #expect(await eventually { orders.withLock { $0.count } == 1 })
     let order = orders.withLock { $0[0] }
     #expect(order.launch == launch)

@@ -243,7 +243,8 @@ package final class AppConnection: Sendable {
       case .ranging(let ranged) = try services.beacons.perform(.rangingRequests, for: client),
       ranged.union(added).count > Self.maximumRanged
     else { return }
-    throw .unavailable("a client ranges \(Self.maximumRanged) constraints at most; stop others first")
+    throw .unavailable(
+      "a client ranges \(Self.maximumRanged) constraints at most; stop others first")
   }
 
   private func carryOut(

@@ -48,7 +48,9 @@ struct AppStarter: Sendable {
     if let path = markerPath(of: app) { unsafe unlink(path) }
   }
 
-  private func markerPath(of app: AppIdentity) -> String? { markers.map { "\($0)/\(app.fileName)" } }
+  private func markerPath(of app: AppIdentity) -> String? {
+    markers.map { "\($0)/\(app.fileName)" }
+  }
 
   /// Writes the marker anew, so that systemd.path(5) notices that it has changed.
   private func writeMarker(of app: AppIdentity) -> String? {

@@ -91,8 +91,11 @@ final class Relauncher: Sendable {
       guard entry.scheduled == nil else { return nil }
       let attempts = entry.report.attempts
       let pause = attempts == 0 ? 0 : pauses[min(attempts, pauses.count) - 1]
-      let since = entry.latest.map { Double(DispatchTime.now().uptimeNanoseconds
-        - $0.uptimeNanoseconds) / 1e9 }
+      let since = entry.latest.map {
+        Double(
+          DispatchTime.now().uptimeNanoseconds
+            - $0.uptimeNanoseconds) / 1e9
+      }
       let seconds = max(0, pause - (since ?? pause))
       state.latest += 1
       entry.scheduled = state.latest

@@ -43,7 +43,8 @@ enum AppsDoctor {
       findings.append(
         Finding(
           .apps, .warning,
-          "events wait for \(app.decision.app), which could not be started (\(attempts)): \(failure)"))
+          "events wait for \(app.decision.app), which could not be started (\(attempts)): \(failure)"
+        ))
     }
     return findings
   }
