@@ -169,7 +169,7 @@ import Testing
     #expect(start("flatpak:org.example.Other", nil)?.contains("org.example.Other") == true)
     #expect(start("snap:other", nil)?.contains("name a bus name or a marker") == true)
     // There is no systemd on this bus.
-    let program = AppLaunch.program(arguments: [], folder: "/")
+    let program = AppLaunch.program(path: "/usr/bin/kiosk", arguments: [], folder: "/")
     #expect(start("/usr/bin/kiosk", program)?.contains("systemd1") == true)
     #expect(start("user:kiosk.service", nil)?.contains("systemd1") == true)
   }

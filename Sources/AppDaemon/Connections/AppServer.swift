@@ -72,6 +72,23 @@ package final class AppServer: Sendable {
     }
   }
 
+  /// Returns the path of a Unix socket that listens; `nil` for another socket.
+  package static func path(of descriptor: Int32) -> String? {
+    var address = sockaddr_un()
+    var length = socklen_t(MemoryLayout<sockaddr_un>.size)
+    // The address outlives the call, which knows its size.
+    let result = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe getsockname(descriptor, $0, &length)
+      }
+    }
+    guard result == 0, address.sun_family == AF_UNIX else { return nil }
+    let path = unsafe withUnsafeBytes(of: address.sun_path) { bytes in
+      unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+    return path.isEmpty ? nil : path
+  }
+
   /// Ends all connections.
   package func stop() {
     let (stops, connections) = state.withLock { state in

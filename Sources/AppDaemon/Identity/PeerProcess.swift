@@ -98,7 +98,8 @@ package final class PeerProcess: Sendable {
   package func confirm(on socket: Int32) throws(PeerError) {
     guard needsConfirmation else { return }
     let sender = cpidfd_next_sender(socket)
-    guard isAlive else { throw .ended }
+    // The other end may have closed the connection without a word.
+    guard isAlive, sender != 0 else { throw .ended }
     guard !spokeEarly, sender == process else { throw .unconfirmed(process: process) }
   }
 

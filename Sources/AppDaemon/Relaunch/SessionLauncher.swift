@@ -26,9 +26,12 @@ package struct SessionLauncher: Sendable {
         try bus.startUnit(name)
       } else if let name = order.app.after("flatpak:") {
         try bus.startService(name)
-      } else if order.app.hasPrefix("/"), case .program(let arguments, let folder) = order.launch {
+      } else if case .program(let path, let arguments, let folder) = order.launch,
+        order.app.after("snap:") == nil
+      {
         try bus.startProgram(
-          order.app, arguments, in: folder, as: unitName(order), environment: [Self.environment])
+          path, arguments, in: folder, as: unitName(path, order.id),
+          environment: [Self.environment])
       } else {
         return "\(order.app) does not say how it is started; name a bus name or a marker"
       }
@@ -39,10 +42,10 @@ package struct SessionLauncher: Sendable {
   }
 
   /// A name as desktops give (systemd.io/DESKTOP_ENVIRONMENTS), from which no app is identified.
-  private func unitName(_ order: LaunchOrder) -> String {
-    let program = order.app.split(separator: "/").last ?? ""
+  private func unitName(_ path: String, _ order: UInt64) -> String {
+    let program = path.split(separator: "/").last ?? ""
     let name = String(program.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
-    return "app-beaconscan-\(name.prefix(64))-\(process)x\(order.id).service"
+    return "app-beaconscan-\(name.prefix(64))-\(process)x\(order).service"
   }
 }
 

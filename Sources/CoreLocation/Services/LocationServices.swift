@@ -153,6 +153,7 @@ public final class LocationServices: Sendable {
       switch configuration.relaunch {
       case .automatic:
         .program(
+          path: (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "/",
           arguments: Array(CommandLine.arguments.dropFirst()),
           folder: FileManager.default.currentDirectoryPath)
       case .busName(let name): .busName(name)

@@ -28,11 +28,10 @@ final class AppsPart: Sendable {
       logger: logger)
     var settings = Apps.Configuration(folder: configuration.folder, beacons: settings)
     settings.units = .system
-    let folder = configuration.socket.split(separator: "/", omittingEmptySubsequences: false)
-    settings.markers = (folder.dropLast() + ["launch"]).joined(separator: "/")
+    settings.markers = configuration.socket.folder.map { "\($0)/launch" }
     apps = Apps(
-      settings,
-      authorizations: authorizations, beacons: beacons, locations: locations, logger: logger)
+      settings, authorizations: authorizations, beacons: beacons, locations: locations,
+      logger: logger)
     server = AppServer(apps, logger: logger)
     socket = configuration.socket
   }
@@ -56,5 +55,17 @@ final class AppsPart: Sendable {
     apps.endRelaunch()
     server.stop()
     await apps.stop()
+  }
+}
+
+extension AppConfiguration.Socket {
+  /// The folder of the socket; `nil` for one without a path.
+  fileprivate var folder: String? {
+    let path: String? =
+      switch self {
+      case .path(let path): path
+      case .inherited(let descriptors): descriptors.first.flatMap(AppServer.path)
+      }
+    return path.map { URL(filePath: $0).deletingLastPathComponent().path }
   }
 }

@@ -78,8 +78,8 @@ package struct AppHello: Codable, Sendable, Hashable {
 
 /// The way in which an app is started while it does not run.
 package enum AppLaunch: Codable, Sendable, Hashable {
-  /// The program of a unit or a sandbox by its name, another one with these arguments.
-  case program(arguments: [String], folder: String)
+  /// A unit or a sandbox by its name, another program by its path, with these arguments.
+  case program(path: String, arguments: [String], folder: String)
   /// A name on the bus of the user's session (D-Bus activation).
   case busName(String)
   /// A file that changes, which a `.path` unit may watch.
@@ -88,13 +88,14 @@ package enum AppLaunch: Codable, Sendable, Hashable {
 
   fileprivate var refusal: String? {
     switch self {
-    case .program(let arguments, let folder):
-      let bytes = arguments.reduce(folder.utf8.count) { $0 + $1.utf8.count + 1 }
-      let texts = arguments + [folder]
-      guard bytes <= 1 << 16, folder.hasPrefix("/"), !texts.contains(where: { $0.contains("\0") })
+    case .program(let path, let arguments, let folder):
+      let texts = arguments + [path, folder]
+      let bytes = texts.reduce(0) { $0 + $1.utf8.count + 1 }
+      guard bytes <= 1 << 16, path.hasPrefix("/"), folder.hasPrefix("/"),
+        !texts.contains(where: { $0.contains("\0") })
       else {
-        return "launch has \(bytes) bytes in the folder \(folder); state 65536 at most, and an "
-          + "absolute folder"
+        return "launch has \(bytes) bytes, the path '\(path)' and the folder '\(folder)'; state "
+          + "65536 bytes at most, and absolute paths"
       }
     case .busName(let name):
       let isName =
