@@ -1,0 +1,77 @@
+"""An app that speaks the protocol of docs/daemon.md, for the tests under systemd.
+
+usage: app.py LOG [--request STATUS] [--silent]
+
+It asks for STATUS (authorizedWhenInUse by default, or none), ranges all beacons, and writes one JSON object per line:
+its start, the service's messages, and each report of ranging that has beacons. It ends with the connection.
+"""
+import argparse
+import json
+import os
+import socket
+import time
+
+parser = argparse.ArgumentParser()
+parser.add_argument("log")
+parser.add_argument("--request", default="authorizedWhenInUse")
+parser.add_argument("--silent", action="store_true", help="does not range")
+options = parser.parse_args()
+
+
+def write(kind, value):
+    with open(options.log, "a") as log:
+        log.write(json.dumps({"t": time.monotonic(), "process": os.getpid(), kind: value}) + "\n")
+
+
+def places():
+    if "BEACONSCAN_SOCKET" in os.environ:
+        return [os.environ["BEACONSCAN_SOCKET"]]
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    return [f"{runtime}/beaconscan/apps.sock"] * bool(runtime) + ["/run/beaconscan/apps.sock"]
+
+
+def connect():
+    for place in places():
+        try:
+            link = socket.socket(socket.AF_UNIX)
+            link.connect(place)
+            return link
+        except OSError as error:
+            failure = error
+    write("failed", str(failure))
+    raise SystemExit(1)
+
+
+def send(**message):
+    lines.write(json.dumps(message) + "\n")
+    lines.flush()
+
+
+write("start", None)
+link = connect()
+lines = link.makefile("rw")
+me = {"rawValue": 1}
+for line in lines:
+    message = json.loads(line)
+    if "greeting" in message:
+        send(hello={"_0": {"version": 1}})
+    elif "welcome" in message:
+        write("welcome", None)
+        send(addClient={"_0": me, "group": {"name": ""}, "isReceiving": True, "pacesRecordings": True})
+        if options.request != "none":
+            send(call={"_0": 1, "_1": {"requestAuthorization": {"_0": options.request}}})
+        send(call={"_0": 2, "_1": {"authorization": {}}})
+        if not options.silent:
+            send(call={"_0": 4, "_1": {"beacons": {"_0": {"startRanging": {"_0": [{}]}}, "_1": me}}})
+    elif "delivery" in message:
+        number, event = message["delivery"]["_0"], message["delivery"]["_2"]
+        ranging = event.get("beacons", {}).get("_0", {}).get("ranging")
+        if ranging is None:
+            write("event", event)
+        elif ranging["_0"].get("beacons"):
+            write("beacons", len(ranging["_0"]["beacons"]))
+        send(acknowledge={"_0": number})
+        send(finish={"_0": number})
+    else:
+        write("message", message)
+write("end", None)
