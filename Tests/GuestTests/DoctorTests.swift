@@ -72,9 +72,10 @@ extension InGuest {
       #expect(doctor.status == 0 && doctor.error.isEmpty, "\(doctor.error)")
       let others = doctor.findings.filter { $0.level != "ok" }
       #expect(others.prefix(2).map(\.id) == ["bus", "backend"])
-      // Beacons need no locations.
+      // Beacons need neither locations nor a service for apps.
       #expect(
-        others.dropFirst(2).map(\.id) == ["gpsd", "geoclue", "compass", "position", "location"])
+        others.dropFirst(2).map(\.id)
+          == ["gpsd", "geoclue", "compass", "position", "location", "apps"])
       #expect(others.dropFirst(2).allSatisfy { $0.level == "info" })
       #expect(doctor.finding("scan", "hci0") != nil)
       #expect(doctor.finding("bus")?.level == "warning")

@@ -23,10 +23,10 @@ import Testing
     let findings = Doctor.examine(.well)
     #expect(findings.allSatisfy { $0.level == .ok && $0.command == nil })
     #expect(Doctor.obstacle(in: findings) == nil)
-    // All that can be looked at was, in the order in which to mend; nothing was held. What locations need is
-    // examined apart from reception.
+    // All that can be looked at was, in the order in which to mend; nothing was held. What locations and
+    // apps need is examined apart from reception.
     let others: [Finding.Subject] = [
-      .held, .backend, .gpsd, .geoclue, .compass, .position, .location,
+      .held, .backend, .gpsd, .geoclue, .compass, .position, .location, .apps,
     ]
     let subjects = Finding.Subject.allCases.filter { !others.contains($0) }
     #expect(findings.map(\.subject) == subjects)

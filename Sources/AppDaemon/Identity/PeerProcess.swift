@@ -99,7 +99,8 @@ package final class PeerProcess: Sendable {
     guard needsConfirmation else { return }
     let sender = cpidfd_next_sender(socket)
     // The other end may have closed the connection without a word.
-    guard isAlive, sender != 0 else { throw .ended }
+    let isOver = sender == 0 && Self.events(of: socket) & POLLHUP != 0
+    guard isAlive, !isOver || spokeEarly else { throw .ended }
     guard !spokeEarly, sender == process else { throw .unconfirmed(process: process) }
   }
 
