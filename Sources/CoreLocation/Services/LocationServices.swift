@@ -149,13 +149,13 @@ public final class LocationServices: Sendable {
     hello.rangingInterval = configuration.rangingInterval
     hello.rules = configuration.rules
     hello.maximumRegions = configuration.monitoring.maximumRegions
+    let files = FileManager.default
     hello.launch =
       switch configuration.relaunch {
       case .automatic:
         .program(
-          path: (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "/",
-          arguments: Array(CommandLine.arguments.dropFirst()),
-          folder: FileManager.default.currentDirectoryPath)
+          path: (try? files.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "/",
+          arguments: Array(CommandLine.arguments.dropFirst()), folder: files.currentDirectoryPath)
       case .busName(let name): .busName(name)
       case .file: .marker
       case .never: .never

@@ -47,7 +47,7 @@ extension AppReport {
       Field("events", .count, column: Column(nil, .right, priority: .detail)) {
         Int(clamping: $0.use.events)
       },
-      Field("starts", .count.orNull) { $0.use.relaunch?.attempts },
+      Field("starts", .integer(0...).orNull) { $0.use.relaunch?.attempts },
       Field("nextStart", .timeOrNull) { $0.use.relaunch?.next },
       Field("startFailure", .text.orNull) { $0.use.relaunch?.failure },
     ])
