@@ -157,7 +157,7 @@ let package = Package(
     .target(
       name: "AppDaemon",
       dependencies: [
-        "CPidfd", "DBusMessages", "Regions", "Scanning", "ServiceCore",
+        "CPidfd", "DBusMessages", "Regions", "Scanning", "ServiceCore", "Storage",
         .product(name: "Logging", package: "swift-log"),
       ]),
 

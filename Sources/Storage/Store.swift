@@ -26,6 +26,8 @@ import SystemPackage
 /// (SQLite's log, at most 1 MiB and one transaction), `FILE-log-1` and `FILE-log-2` (at most 8 MiB
 /// each), `FILE-readers` (4 KiB) and, with a history, `FILE-shm`.
 package final class Store: Sendable {
+  /// What the names of a store's files add to its path.
+  package static let fileSuffixes = ["", "-wal", "-shm", "-log-1", "-log-2", "-readers"]
   /// The maximum number of undelivered entries without a history. Older ones are dropped.
   package static let maximumUndelivered = 16384
   /// The maximum length of a key, a definition, a state, or an entry without a history, in bytes.

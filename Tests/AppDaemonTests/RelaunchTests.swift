@@ -173,4 +173,44 @@ import Testing
     #expect(start("/usr/bin/kiosk", program)?.contains("systemd1") == true)
     #expect(start("user:kiosk.service", nil)?.contains("systemd1") == true)
   }
+
+  /// polkit is asked about a process, and there is none when a daemon starts.
+  @Test func polkitsAnswerOutlivesTheDaemon() async throws {
+    let machine = try TestMachine(Self.scanner())
+    try machine.start()
+    try await Self.runApp(machine, .marker)
+    await machine.stop()
+    let name = try #require(machine.profiles.first)
+    let profile = try String(contentsOfFile: machine.scratch[name], encoding: .utf8)
+    try "{}".write(toFile: machine.file, atomically: true, encoding: .utf8)
+    for answer in ["yes", "no"] {
+      // What the daemon stores when polkit has answered so.
+      let answers = #"{"polkit":{"use":"yes","always":"\#(answer)"},"#
+      let changed = answers + profile.dropFirst().replacing(#""polkit":{},"#, with: "")
+        .replacing(#","polkit":{}"#, with: "")
+      try changed.write(toFile: machine.scratch[name], atomically: true, encoding: .utf8)
+      try machine.start()
+      let isMonitored = answer == "yes"
+      #expect(await eventually { machine.apps?.uses.values.map(\.regions) == (isMonitored ? [1] : []) })
+      await machine.stop()
+    }
+  }
+
+  @Test func anAppWithoutRegionsLeavesNoFiles() async throws {
+    let machine = try TestMachine(Self.scanner())
+    try machine.start()
+    try await Self.runApp(machine, .never)
+    let app = try #require(machine.apps?.uses.keys.first)
+    #expect(machine.scratch.names.contains { $0.hasPrefix("\(app.fileName).sqlite") })
+    do {
+      let app = try #require(machine.app(launch: .never))
+      app.client.unregister("door")
+      app.manager.flush()
+      app.end()
+    }
+    #expect(
+      await eventually { !machine.scratch.names.contains { $0.hasPrefix(app.fileName) } },
+      "\(machine.scratch.names)")
+    await machine.stop()
+  }
 }

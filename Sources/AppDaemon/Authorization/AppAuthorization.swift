@@ -59,6 +59,11 @@ package final class AppAuthorization: AuthorizationProvider {
     if hasAnswer { askPerson() } else { askPolkit(again: false) }
   }
 
+  /// polkit's latest answers, which an earlier daemon may have got.
+  var polkitAnswers: Verdict.PolkitAnswers { state.withLock { $0.polkit } }
+
+  func restore(_ answers: Verdict.PolkitAnswers) { state.withLock { $0.polkit = answers } }
+
   /// The decision now, and its origin.
   package var verdict: Verdict {
     let (scanner, polkit, once) = state.withLock { ($0.scanner, $0.polkit, $0.once) }

@@ -13,7 +13,7 @@ package final class PolkitAuthority: Sendable {
     case use, always, manage
   }
 
-  package enum Answer: Sendable {
+  package enum Answer: String, Codable, Sendable {
     /// A rule permits it.
     case yes
     /// polkit has decided nothing: someone would have to authenticate.

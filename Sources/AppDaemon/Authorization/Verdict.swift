@@ -19,7 +19,7 @@ package struct Verdict: Hashable, Sendable {
   package var since: WallClockTime?
 
   /// polkit's answers; `nil` where it has not answered.
-  struct PolkitAnswers: Equatable {
+  struct PolkitAnswers: Codable, Equatable {
     var use: PolkitAuthority.Answer?
     var always: PolkitAuthority.Answer?
   }

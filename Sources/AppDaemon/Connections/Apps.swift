@@ -3,6 +3,7 @@ import FoundationEssentials
 package import Logging
 import Regions
 package import ServiceCore
+import Storage
 import Synchronization
 
 /// The apps that a daemon serves. Each has a manager with an authorization and a database of its
@@ -39,6 +40,7 @@ package final class Apps: Sendable {
   let sessions = SessionPrograms()
   private let relauncher = Mutex<Relauncher?>(nil)
   private let state = Mutex(State())
+  private let storing = Mutex(())
 
   private struct State {
     var living: [AppIdentity: App] = [:]
@@ -51,12 +53,16 @@ package final class Apps: Sendable {
     let authorization: AppAuthorization
     var hello: AppHello
     var processes: [PeerProcess] = []
+    /// The profile that is stored.
+    var stored: Profile?
   }
 
   /// What is stored of an app beside its database, for the daemon's next start.
-  private struct Profile: Codable {
+  private struct Profile: Codable, Equatable {
     var app: AppIdentity
     var hello: AppHello
+    /// polkit's answers, which hold while no process of the app runs.
+    var polkit: Verdict.PolkitAnswers?
   }
 
   package init(
@@ -110,7 +116,7 @@ package final class Apps: Sendable {
   // MARK: Processes
 
   private enum Admission {
-    case admitted(App, isChanged: Bool)
+    case admitted(App)
     /// The app lives without processes, with the settings of an earlier one.
     case replaces(App)
     case follows(DispatchGroup)
@@ -135,13 +141,13 @@ package final class Apps: Sendable {
         if app.processes.isEmpty { app.hello = hello }
         app.processes.append(process)
         state.living[identity] = app
-        return .admitted(app, isChanged: known?.hello != app.hello)
+        return .admitted(app)
       }
       switch admission {
       case .follows(let ending): ending.wait()
       case .replaces(let app): close(app, identity)
-      case .admitted(let app, let isChanged):
-        if isChanged { store(Profile(app: identity, hello: app.hello)) }
+      case .admitted(let app):
+        storeProfile(of: identity)
         app.authorization.add(process)
         updateRelaunch(of: identity)
         app.services.manager.checkAuthorization()
@@ -210,7 +216,7 @@ package final class Apps: Sendable {
       // Those that are registered count again with a later permission, after the daemon's start.
       let isStored = hasRegistrations(app)
       await close(app)
-      if !isStored { removeProfile(identity) }
+      if !isStored { removeFiles(of: identity) }
       state.withLock { $0.ending.removeValue(forKey: identity) }?.leave()
     }
   }
@@ -233,7 +239,9 @@ package final class Apps: Sendable {
         logger.error("\(folder)/\(name) cannot be read; the app is known again at its next start")
         continue
       }
-      let app = make(profile.app, profile.hello)
+      var app = make(profile.app, profile.hello)
+      app.stored = profile
+      if let answers = profile.polkit { app.authorization.restore(answers) }
       // The services restore what was registered.
       app.services.manager.checkAuthorization()
       state.withLock { $0.living[profile.app] = $0.living[profile.app] ?? app }
@@ -277,6 +285,7 @@ package final class Apps: Sendable {
     let slot = Slot()
     let authorization = authorizations.authorization(of: identity) { [weak self] in
       slot.manager.withLock { $0.value }?.checkAuthorization()
+      self?.storeProfile(of: identity)
       // A permission that ends may end an app without processes.
       self?.release(identity)
       self?.updateRelaunch(of: identity)
@@ -309,21 +318,34 @@ package final class Apps: Sendable {
 
   private static let profileSuffix = ".app.json"
 
-  private func profilePath(_ identity: AppIdentity) -> String? {
-    configuration.folder.map { "\($0)/\(identity.fileName)\(Self.profileSuffix)" }
+  /// Removes what is stored of an app that has ended.
+  private func removeFiles(of identity: AppIdentity) {
+    guard let folder = configuration.folder else { return }
+    // Those that do not exist were never stored.
+    for suffix in [Self.profileSuffix] + Store.fileSuffixes.map({ ".sqlite\($0)" }) {
+      try? FileManager.default.removeItem(atPath: "\(folder)/\(identity.fileName)\(suffix)")
+    }
   }
 
-  private func removeProfile(_ identity: AppIdentity) {
-    // One that does not exist was never stored.
-    if let path = profilePath(identity) { try? FileManager.default.removeItem(atPath: path) }
-  }
-
-  private func store(_ profile: Profile) {
-    guard let path = profilePath(profile.app) else { return }
-    do {
-      try JSONEncoder().encode(profile).write(to: URL(filePath: path), options: .atomic)
-    } catch {
-      logger.error("the app \(profile.app) is not stored: \(error)")
+  private func storeProfile(of identity: AppIdentity) {
+    guard let folder = configuration.folder else { return }
+    // One thread at a time, so that the latest profile is stored last.
+    storing.withLock { _ in
+      let profile = state.withLock { state -> Profile? in
+        guard let app = state.living[identity] else { return nil }
+        let profile = Profile(
+          app: identity, hello: app.hello, polkit: app.authorization.polkitAnswers)
+        guard profile != app.stored else { return nil }
+        state.living[identity]?.stored = profile
+        return profile
+      }
+      guard let profile else { return }
+      do {
+        let path = "\(folder)/\(identity.fileName)\(Self.profileSuffix)"
+        try JSONEncoder().encode(profile).write(to: URL(filePath: path), options: .atomic)
+      } catch {
+        logger.error("the app \(identity) is not stored: \(error)")
+      }
     }
   }
 }
