@@ -1,20 +1,25 @@
 """An app that speaks the protocol of docs/daemon.md, for the tests under systemd.
 
-usage: app.py LOG [--request STATUS] [--silent]
+usage: app.py LOG [--request STATUS] [--silent] [--monitor UUID] [--launch JSON] [--crash]
 
 It asks for STATUS (authorizedWhenInUse by default, or none), ranges all beacons, and writes one JSON object per line:
-its start, the service's messages, and each report of ranging that has beacons. It ends with the connection.
+its start, the service's messages, and each report of ranging that has beacons. It ends with the connection. With
+--monitor it registers the region `door`. With --crash it ends at the first crossing, which it has not processed.
 """
 import argparse
 import json
 import os
 import socket
+import sys
 import time
 
 parser = argparse.ArgumentParser()
 parser.add_argument("log")
 parser.add_argument("--request", default="authorizedWhenInUse")
 parser.add_argument("--silent", action="store_true", help="does not range")
+parser.add_argument("--monitor")
+parser.add_argument("--launch", type=json.loads)
+parser.add_argument("--crash", action="store_true")
 options = parser.parse_args()
 
 
@@ -43,30 +48,41 @@ def connect():
 
 
 def send(**message):
-    lines.write(json.dumps(message) + "\n")
-    lines.flush()
+    out.write(json.dumps(message) + "\n")
+    out.flush()
 
 
-write("start", None)
+write("start", {"launch": os.environ.get("BEACONSCAN_LAUNCH")})
 link = connect()
-lines = link.makefile("rw")
+lines, out = link.makefile("r"), link.makefile("w")
 me = {"rawValue": 1}
 for line in lines:
     message = json.loads(line)
     if "greeting" in message:
-        send(hello={"_0": {"version": 1}})
+        launch = options.launch or {"program": {"path": os.path.realpath("/proc/self/exe"), "arguments": sys.argv,
+                                                "folder": os.getcwd()}}
+        send(hello={"_0": {"version": 1, "launch": launch}})
     elif "welcome" in message:
         write("welcome", None)
         send(addClient={"_0": me, "group": {"name": ""}, "isReceiving": True, "pacesRecordings": True})
         if options.request != "none":
             send(call={"_0": 1, "_1": {"requestAuthorization": {"_0": options.request}}})
         send(call={"_0": 2, "_1": {"authorization": {}}})
+        if options.monitor:
+            region = {"identifier": "door", "constraint": options.monitor, "notifiesOnEntry": True,
+                      "notifiesOnExit": True, "notifiesEntryStateOnDisplay": False}
+            send(call={"_0": 3, "_1": {"beacons": {"_0": {"register": {"_0": region}}, "_1": me}}})
         if not options.silent:
             send(call={"_0": 4, "_1": {"beacons": {"_0": {"startRanging": {"_0": [{}]}}, "_1": me}}})
     elif "delivery" in message:
         number, event = message["delivery"]["_0"], message["delivery"]["_2"]
         ranging = event.get("beacons", {}).get("_0", {}).get("ranging")
-        if ranging is None:
+        crossing = event.get("beacons", {}).get("_0", {}).get("region")
+        if crossing is not None:
+            write("crossing", [crossing["_0"]["transition"]["change"], message["delivery"].get("entry")])
+            if options.crash:
+                os._exit(1)
+        elif ranging is None:
             write("event", event)
         elif ranging["_0"].get("beacons"):
             write("beacons", len(ranging["_0"]["beacons"]))

@@ -123,13 +123,18 @@ package final class AppConnection: Sendable {
   // MARK: Messages
 
   private func receive(_ line: [UInt8]) {
-    guard let message = try? AppMessage(line: line) else {
+    let message: AppMessage
+    do {
+      message = try AppMessage(line: line)
+    } catch {
       if let manage, let message = try? ManagementMessage(line: line),
         let session = management(manage)
       {
         return session.receive(message)
       }
-      return refuse("a message is not understood; the protocol has version \(AppHello.version)")
+      return refuse(
+        "a message is not understood, in version \(AppHello.version) of the protocol: "
+          + Self.reason(error))
     }
     if case .hello(let hello) = message, state.withLock({ $0.management == nil }) {
       return admit(hello)
@@ -149,6 +154,22 @@ package final class AppConnection: Sendable {
     case .finish(let number):
       state.withLock { $0.deliveries.removeValue(forKey: number) }?.finish()
     case .call(let number, let call): carryOut(call, services) { [self] in reply(number, $0) }
+    }
+  }
+
+  /// The reason why a message is not understood, for the maker of the program.
+  private static func reason(_ error: any Error) -> String {
+    func place(_ context: DecodingError.Context) -> String {
+      let path = context.codingPath.map(\.stringValue).joined(separator: ".")
+      return path.isEmpty ? "" : "\(path): "
+    }
+    return switch error {
+    case DecodingError.keyNotFound(let key, let context):
+      "\(place(context))'\(key.stringValue)' is missing"
+    case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
+      DecodingError.dataCorrupted(let context):
+      "\(place(context))\(context.debugDescription)"
+    default: "\(error)"
     }
   }
 
