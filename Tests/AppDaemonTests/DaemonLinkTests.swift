@@ -245,4 +245,28 @@ import Testing
     }
     #expect(hello.refusal?.contains("; state") == true)
   }
+
+  /// What a process sent before its end arrives, also where the end is noticed by sending to it.
+  @Test func theLastLinesOfAnEndedPeerAreRead() {
+    var ends: [Int32] = [0, 0]
+    #expect(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+    let queue = DispatchQueue(label: "test")
+    let socket = LineSocket(ends[0], maximumLine: 100, on: queue)
+    let lines = Mutex<[String]>([])
+    let hasEnded = Atomic<Bool>(false)
+    // The queue does not read until the peer's end was noticed.
+    queue.suspend()
+    socket.start { line in
+      lines.withLock { $0.append(String(decoding: line, as: UTF8.self)) }
+    } ended: {
+      hasEnded.store(true, ordering: .releasing)
+    }
+    let text = Array("one\ntwo\n".utf8)
+    #expect(unsafe write(ends[1], text, text.count) == text.count)
+    close(ends[1])
+    socket.send(Array("answer".utf8))
+    queue.resume()
+    #expect(eventually { hasEnded.load(ordering: .acquiring) })
+    #expect(lines.withLock { $0 } == ["one", "two"])
+  }
 }

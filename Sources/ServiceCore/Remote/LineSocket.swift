@@ -116,7 +116,12 @@ package final class LineSocket: Sendable {
   }
 
   private func write() {
-    if !sendWaiting() { close() }
+    guard !sendWaiting() else { return }
+    // What the other end has sent before its end is still there.
+    queue.async { [self] in
+      read()
+      close()
+    }
   }
 
   /// Sends what the socket takes. Returns whether the other end still receives.
@@ -133,6 +138,10 @@ package final class LineSocket: Sendable {
         if count < 0 {
           if error == EINTR { continue }
           isOpen = error == EAGAIN
+          if !isOpen {
+            output.waiting.removeAll()
+            output.bytes = 0
+          }
           break
         }
         output.bytes -= count
