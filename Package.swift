@@ -378,8 +378,8 @@ let package = Package(
     .executableTarget(
       name: "ManagerTorture",
       dependencies: [
-        "Advertising", "BeaconTesting", "CoreLocation", "Regions", "Scanning", "ServiceCore",
-        "TestSupport",
+        "Advertising", "AppDaemon", "BeaconTesting", "CoreLocation", "Regions", "Scanning",
+        "ServiceCore", "TestSupport",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],

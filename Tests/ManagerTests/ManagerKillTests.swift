@@ -8,6 +8,10 @@ import Testing
   static let kills =
     ProcessInfo.processInfo.environment["BEACONSCAN_KILLS"].flatMap { Int($0) } ?? 20
 
+  /// Each of them takes longer than one without a daemon, to which the app connects again.
+  static let daemonKills =
+    ProcessInfo.processInfo.environment["BEACONSCAN_KILLS"].flatMap { Int($0) } ?? 12
+
   @Test func nothingIsLostOrTwice() throws {
     let scratch = try Scratch()
     let folder = scratch.folder
@@ -37,6 +41,67 @@ import Testing
     #expect(crossings > Self.kills, "\(crossings) crossings are too few to tell")
     #expect(
       !lines.contains { $0.hasPrefix("remark") }, "\(lines.filter { $0.hasPrefix("remark") })")
+  }
+
+  /// The same through a daemon, where the daemon, the app or both are killed.
+  @Test func nothingIsLostOrTwiceThroughADaemon() throws {
+    let scratch = try Scratch()
+    let folder = scratch.folder
+    defer { withExtendedLifetime(scratch) {} }
+    try FileManager.default.createDirectory(
+      at: folder.appending(path: "apps"), withIntermediateDirectories: true)
+    try #"{"*": "always"}"#.write(
+      toFile: scratch["authorization.json"], atomically: true, encoding: .utf8)
+    let daemonLog = folder.appending(path: "daemon.log")
+    let appLog = folder.appending(path: "app.log")
+    func changes() -> Int {
+      read(appLog).count { $0.hasPrefix("confirmed") || $0.hasPrefix("removed") }
+    }
+    var random = SplitMix64(seed: 20_261_126)
+    var daemon = try startPart("daemon", folder, seed: random.next(), steps: 100_000)
+    var app = try startPart("app", folder, seed: random.next(), steps: 100_000)
+    defer { for process in [daemon, app] { kill(process.identifier, SIGKILL) } }
+    for number in 0..<Self.daemonKills {
+      // Before they are ready, or after both have done something, however fast the machine.
+      if number.isMultiple(of: 4) {
+        Thread.sleep(forTimeInterval: Double(random.next() % 60) / 1000)
+      } else {
+        let steps = read(daemonLog).count + Int(random.next() % 4) + 1
+        let before = changes()
+        let isReached = eventually { read(daemonLog).count >= steps && changes() > before }
+        try #require(isReached, "kill \(number) is not reached")
+        Thread.sleep(forTimeInterval: Double(random.next() % 30) / 1000)
+      }
+      try #require(
+        daemon.isRunning && app.isRunning, "before kill \(number), one ended by itself")
+      let target = random.next() % 3
+      if target != 1 { kill(daemon.identifier, SIGKILL) }
+      if target != 0 { kill(app.identifier, SIGKILL) }
+      if target != 1 {
+        daemon.wait()
+        daemon = try startPart("daemon", folder, seed: random.next(), steps: 100_000)
+      }
+      if target != 0 {
+        app.wait()
+        app = try startPart("app", folder, seed: random.next(), steps: 100_000)
+      }
+    }
+    for process in [daemon, app] {
+      kill(process.identifier, SIGKILL)
+      process.wait()
+    }
+    daemon = try startPart("daemon", folder, seed: 1, steps: 0)
+    app = try startPart("app", folder, seed: 1, steps: 0)
+    try #require(eventually { !app.isRunning })
+    #expect(app.status == 0)
+    // An addition is sure when the daemon has stored it, not when the delegate is told of it.
+    let lines = read(appLog).filter { !$0.hasPrefix("added") }.map {
+      $0.hasPrefix("confirmed") ? "added" + $0.dropFirst("confirmed".count) : String($0)
+    }
+    let crossings = checkCrossings(lines)
+    // What a killed app has sent may reach the daemon after the next app has begun.
+    checkRegions(lines, keepingUnsure: true)
+    #expect(crossings >= Self.daemonKills / 2, "\(crossings) crossings are too few to tell")
   }
 
   /// Checks that entering and leaving each region take turns, from its first state on, and end where the beacon is:
@@ -75,7 +140,7 @@ import Testing
 
   /// What was added is there after each restart, and what was removed is not; of a call that was cut off,
   /// either may be.
-  private func checkRegions(_ lines: [String]) {
+  private func checkRegions(_ lines: [String], keepingUnsure: Bool = false) {
     var (kept, unsure): (Set<String>, Set<String>) = ([], [])
     for (number, line) in lines.enumerated() {
       let words = line.split(separator: " ").map(String.init)
@@ -91,7 +156,8 @@ import Testing
         let found = Set(words.dropFirst())
         #expect(
           found.subtracting(unsure) == kept.subtracting(unsure), "line \(number + 1): \(line)")
-        (kept, unsure) = (found, [])
+        kept = found
+        if !keepingUnsure { unsure = [] }
       default: break
       }
     }
@@ -112,13 +178,29 @@ import Testing
     (try? String(contentsOf: log, encoding: .utf8))?.split(separator: "\n") ?? []
   }
 
+  /// Starts the daemon or the app.
+  private func startPart(_ part: String, _ folder: URL, seed: UInt64, steps: Int) throws
+    -> StartedProcess
+  {
+    let socket = folder.appending(path: "apps.sock").path
+    return try start(
+      [part, folder.path, "\(seed)", "\(steps)"], environment: ["BEACONSCAN_SOCKET": socket])
+  }
+
   private func start(_ folder: URL, _ log: URL, seed: UInt64, steps: Int) throws
     -> StartedProcess
   {
+    try start([folder.appending(path: "state").path, log.path, "\(seed)", "\(steps)"])
+  }
+
+  private func start(
+    _ arguments: [String], environment: [String: String] = [:]
+  ) throws -> StartedProcess {
     let process = Process()
     process.executableURL = Bundle.main.executableURL?.deletingLastPathComponent()
       .appending(path: "ManagerTorture")
-    process.arguments = [folder.appending(path: "state").path, log.path, "\(seed)", "\(steps)"]
+    process.arguments = arguments
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     return try StartedProcess(process)
   }
 }

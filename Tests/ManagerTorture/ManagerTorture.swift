@@ -15,6 +15,8 @@ import TestSupport
 //   ManagerTorture STATE-FILE LOG-FILE SEED STEPS     0 steps: settle, and end by itself
 //   ManagerTorture STATE-FILE slow                    see SlowDisk
 //   ManagerTorture shared                             see SharedServices
+//   ManagerTorture daemon FOLDER SEED STEPS           see DaemonTorture
+//   ManagerTorture app FOLDER SEED STEPS              see DaemonTorture
 
 /// How many regions have a beacon that comes and goes.
 let beacons: UInt16 = 6
@@ -27,6 +29,9 @@ enum ManagerTorture {
     case "slow": return try SlowDisk.run(arguments[1])
     case "shared": return SharedServices.run()
     default: break
+    }
+    if arguments.count == 5, ["daemon", "app"].contains(arguments[1]) {
+      return try DaemonTorture.run(arguments)
     }
     let (state, path) = (arguments[1], arguments[2])
     guard let seed = UInt64(arguments[3]), let steps = Int(arguments[4]) else { return }
@@ -99,6 +104,9 @@ struct World {
     }
   }
 
+  /// A number below a limit.
+  mutating func random(below limit: UInt64) -> UInt64 { random.next() % limit }
+
   static func frame(_ minor: UInt16) -> BeaconFrame {
     BeaconFrame(uuid: ProximityUUID(high: 1, low: 2), major: 1, minor: minor)
   }
@@ -114,10 +122,15 @@ struct World {
     manager.services.configuration.delegateQueue?.sync {}
   }
 
-  /// A beacon comes or goes, and perhaps a region is added or removed.
-  mutating func change(_ manager: CLLocationManager, _ log: Log) {
+  /// A beacon comes or goes.
+  mutating func changeBeacons(_ log: Log) {
     present.formSymmetricDifference([UInt16(random.next() % UInt64(beacons))])
     log.write("world " + present.sorted().map(String.init).joined(separator: " "))
+  }
+
+  /// A beacon comes or goes, and perhaps a region is added or removed.
+  mutating func change(_ manager: CLLocationManager, _ log: Log) {
+    changeBeacons(log)
     let name = "x\(random.next() % 20)"
     if extras.remove(name) != nil {
       // The delegate has been told of an addition when the removal begins.
