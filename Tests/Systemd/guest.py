@@ -481,6 +481,141 @@ def reboot():
     app.stop()
 
 
+# Apps that do not run
+
+def crossings(app):
+    """What the app was told of its region: each change with the number of its entry."""
+    return [line["crossing"] for line in app.lines() if "crossing" in line]
+
+
+def starts(app):
+    return [line for line in app.lines() if "start" in line]
+
+
+def door(minor, **more):
+    """Orders to the beacon of a door, which is at hand, or not with `off`."""
+    orders({"id": f"door{minor}", "uuid": UUID, "major": 9, "minor": minor, "rssi": -50, **more})
+
+
+def monitored(minor):
+    return ["--silent", "--monitor", f"{UUID}:9:{minor}"]
+
+
+def is_started(app, minor, identity, stop):
+    """Stops an app whose region is known, has a visitor come, and returns the seconds until the app runs again."""
+    app.wait("the region is known", lambda line: "crossing" in line)
+    stop()
+    eventually("the service knows of the end", lambda: not apps()[identity]["processes"])
+    before = len(starts(app))
+    began = time.monotonic()
+    door(minor)
+    eventually("the app is started", lambda: len(starts(app)) > before)
+    started = starts(app)[-1]["t"]
+    eventually("the app gets the event", lambda: {"enter": {}} in [change for change, _ in crossings(app)])
+    # It gets the event before anything of the time after its start.
+    later = app.lines()[app.lines().index(starts(app)[-1]):]
+    kinds = [kind for line in later for kind in line if kind in ("crossing", "beacons")]
+    assert kinds[0] == "crossing", kinds
+    # The visitor leaves, so that a later one is a crossing.
+    door(minor, off=True)
+    eventually("the app gets the exit", lambda: crossings(app)[-1][0] == {"exit": {}})
+    return started - began
+
+
+RELAUNCHED = """{"kiosk.service": "onRequest", "marked.service": "always", "*": "onRequest"}"""
+
+
+@test
+def relaunch_unit():
+    """a unit of the system that does not run is started by a crossing, with the packaged rule of polkit"""
+    line = block("authorization.md", "sh", "beaconscan-kiosk.rules").splitlines()[0]
+    run(line.removeprefix("sudo "))
+    app = App("--request", "none", *monitored(1), log="/var/tmp/kiosk.log")
+    kiosk(app)
+    app.wait_status("authorizedAlways")
+    seconds = is_started(app, 1, ("kiosk.service", "kiosk"), lambda: run("systemctl", "stop", "kiosk"))
+    assert run("systemctl is-active kiosk") == "active\n"
+    eventually("nothing waits", lambda: apps()["kiosk.service", "kiosk"]["starts"] is None)
+    run("systemctl", "stop", "kiosk")
+    return f"after {seconds:.2f} s"
+
+
+@test
+def relaunch_marker():
+    """an app with a marker is started by a unit of the type path, as docs/daemon.md has one"""
+    Path("/etc/corelocation").mkdir(exist_ok=True)
+    Path("/etc/corelocation/authorization.json").write_text(RELAUNCHED)
+    app = App("--request", "none", "--launch", '{"marker":{}}', *monitored(2), log="/var/tmp/marked.log")
+    write_unit("marked.service", f"[Service]\nUser=kiosk\nExecStart={shlex.join(map(str, app.words))}\n")
+    text = block("daemon.md", "ini", "PathChanged").replace("998-kiosk", f"{number('kiosk')}-marked")
+    write_unit("marked.path", text)
+    run("systemctl", "enable", "--now", "marked.path")
+    run("systemctl", "start", "marked")
+    app.wait_status("authorizedAlways")
+    seconds = is_started(app, 2, ("marked.service", "kiosk"), lambda: run("systemctl", "stop", "marked"))
+    marker = Path(f"/run/beaconscan/launch/{number('kiosk')}-marked.service")
+    eventually("the marker is removed", lambda: not marker.exists())
+    run("systemctl", "stop", "marked")
+    return f"after {seconds:.2f} s"
+
+
+@test
+def relaunch_session():
+    """a program of a user is started in the user's session, with its arguments"""
+    Path("/etc/polkit-1/rules.d/50-beaconscan-kiosk.rules").unlink(missing_ok=True)
+    run(*as_user("anna", "systemctl", "--user", "enable", "--now", "beaconscan-session"))
+    agent = Agent("anna", "--once")
+    app = App("--request", "authorizedAlways", *monitored(3), log="/var/tmp/session.log").start("anna")
+    agent.wait_question("also while it does not run")
+    agent.answer("a")
+    app.wait_status("authorizedAlways")
+    seconds = is_started(app, 3, (PROGRAM, "anna"), app.stop)
+    assert starts(app)[-1]["start"]["launch"] == "region", starts(app)
+    units = run(*as_user("anna", "systemctl", "--user", "list-units", "--no-legend", "app-beaconscan-*"))
+    assert "running" in units, units
+    run(*as_user("anna", "systemctl", "--user", "stop", "app-beaconscan-*"))
+    return f"after {seconds:.2f} s"
+
+
+@test(reboots=True)
+def relaunch_after_reboot():
+    """after a reboot a crossing starts each app that does not run, by each of the three ways"""
+    eventually("the service runs", lambda: run("systemctl is-active beaconscan-serve", check=False).strip() == "active")
+    eventually("doctor passes", lambda: run("beaconscan", "doctor", check=False) and run.status == 0)
+    line = block("authorization.md", "sh", "beaconscan-kiosk.rules").splitlines()[0]
+    told = []
+    for log, minor in [("session", 3), ("marked", 2), ("kiosk", 1)]:
+        app = App(log=f"/var/tmp/{log}.log")
+        # The rule permits no other app.
+        if log == "kiosk":
+            run(line.removeprefix("sudo "))
+        before = len(starts(app))
+        door(minor)
+        began = time.monotonic()
+        eventually(f"the app of {log} is started", lambda: len(starts(app)) > before)
+        told.append(f"{log} after {starts(app)[-1]['t'] - began:.2f} s")
+        eventually("the app gets the event", lambda: any("crossing" in line for line in
+                                                         app.lines()[app.lines().index(starts(app)[-1]):]))
+    run("systemctl", "stop", "kiosk", "marked")
+    return ", ".join(told)
+
+
+@test
+def relaunch_crash():
+    """an app that ends at its event is started again after 10 s and after a minute"""
+    app = App("--request", "none", "--crash", *monitored(4), log="/var/tmp/crash.log")
+    kiosk(app)
+    # It ends at the state of its region, its first event.
+    eventually("three attempts", lambda: len(starts(app)) >= 4, patience=600)
+    times = [line["t"] for line in starts(app)][:4]
+    pauses = [later - earlier for earlier, later in zip(times, times[1:])]
+    # A slow machine starts a program late.
+    assert pauses[1] > 5 and pauses[2] > 50, pauses
+    record = apps()["kiosk.service", "kiosk"]
+    assert record["starts"] >= 3, record
+    return f"after {', '.join(f'{pause:.1f}' for pause in pauses)} s"
+
+
 def main():
     wanted = (OUT / "wanted").read_text().split()
     state = json.loads(STATE.read_text()) if STATE.exists() else {"results": {}, "rebooted": []}
