@@ -186,12 +186,13 @@ import Testing
     for answer in ["yes", "no"] {
       // What the daemon stores when polkit has answered so.
       let answers = #"{"polkit":{"use":"yes","always":"\#(answer)"},"#
-      let changed = answers + profile.dropFirst().replacing(#""polkit":{},"#, with: "")
+      let others = profile.replacing(#""polkit":{},"#, with: "")
         .replacing(#","polkit":{}"#, with: "")
+      let changed = answers + others.dropFirst()
       try changed.write(toFile: machine.scratch[name], atomically: true, encoding: .utf8)
       try machine.start()
-      let isMonitored = answer == "yes"
-      #expect(await eventually { machine.apps?.uses.values.map(\.regions) == (isMonitored ? [1] : []) })
+      let regions = answer == "yes" ? [1] : []
+      #expect(await eventually { machine.apps?.uses.values.map(\.regions) == regions })
       await machine.stop()
     }
   }
