@@ -26,7 +26,9 @@ struct AppStarter: Sendable {
     switch (launch, app.strength) {
     case (.never, _): break
     case (.marker, _): then(writeMarker(of: app))
-    case (.busName, _), (_, .sandbox), (_, .claim): sessions.start(app, launch, then: then)
+    // A sandbox must not have other programs started outside of it.
+    case (_, .sandbox): sessions.start(app, nil, then: then)
+    case (.busName, _), (_, .claim): sessions.start(app, launch, then: then)
     case (_, .systemUnit):
       guard let system else { return then("systemd is not used") }
       queue.async {

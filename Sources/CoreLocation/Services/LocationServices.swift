@@ -161,7 +161,10 @@ public final class LocationServices: Sendable {
       case .never: .never
       }
     let daemon = DaemonLink(hello, logger: configuration.logger) {
-      paths.lazy.compactMap { DaemonLink.connect(to: $0) }.first
+      for path in paths {
+        if let descriptor = DaemonLink.connect(to: path) { return descriptor }
+      }
+      return nil
     }
     return daemon.open() || configuration.daemon == .required ? daemon : nil
   }
