@@ -23,8 +23,8 @@ import Testing
     let findings = Doctor.examine(.well)
     #expect(findings.allSatisfy { $0.level == .ok && $0.command == nil })
     #expect(Doctor.obstacle(in: findings) == nil)
-    // All that can be looked at was, in the order in which to mend; nothing was held. What locations and
-    // apps need is examined apart from reception.
+    // There is a finding of each subject, in the order in which to repair them, but not of those that
+    // concern a held adapter, locations or apps.
     let others: [Finding.Subject] = [
       .held, .backend, .gpsd, .geoclue, .compass, .position, .location, .apps,
     ]
