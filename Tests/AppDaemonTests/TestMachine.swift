@@ -21,6 +21,7 @@ private final class Anyone: AuthorizationProvider {
 final class TestMachine {
   let scratch: Scratch
   let scanner: ScriptedScanner
+  private let start: MonotonicTime
   let file: String
   private(set) var server: AppServer?
   private(set) var apps: Apps?
@@ -34,6 +35,7 @@ final class TestMachine {
 
   init(_ scanner: ScriptedScanner, file: String = #"{"*": "always"}"#) throws {
     self.scanner = scanner
+    start = scanner.clock.now
     scratch = try Scratch()
     self.file = scratch["authorization.json"]
     try file.write(toFile: self.file, atomically: true, encoding: .utf8)
@@ -92,10 +94,19 @@ final class TestMachine {
   }
 
   /// Advances the radio's time, as far as the daemon receives, until a condition is true.
-  func advance(by seconds: Double = 0.5, until isDone: () -> Bool) async -> Bool {
+  ///
+  /// Events come later than the time that causes them, so a condition that is true for a while only
+  /// needs a limit, in seconds since the radio's start.
+  func advance(
+    by seconds: Double = 0.5, to limit: Double = .infinity, until isDone: () -> Bool
+  ) async -> Bool {
     await eventually {
       let receives = scanner.demands.last ?? .none != .none
-      if receives, scanner.delivered >= scanner.clock.now { scanner.clock.advance(by: seconds) }
+      if receives, scanner.delivered >= scanner.clock.now,
+        scanner.clock.now.seconds(since: start) < limit
+      {
+        scanner.clock.advance(by: seconds)
+      }
       return isDone()
     }
   }
