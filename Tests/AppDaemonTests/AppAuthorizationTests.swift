@@ -16,12 +16,11 @@ private final class ScriptedAgent: Sendable {
   private let agents: ConsentAgents
   private let id = Mutex<ConsentAgents.ID?>(nil)
 
-  init?(_ agents: ConsentAgents, user: UInt32, answers: [ConsentAnswer] = []) {
+  init(_ agents: ConsentAgents, user: UInt32, answers: [ConsentAnswer] = []) {
     self.agents = agents
     state.withLock { $0.answers = answers }
     let agent = AppIdentity("/usr/bin/agent", strength: .claim, user: user)
     let id = agents.add(agent) { [weak self] message in self?.receive(message) }
-    guard let id else { return nil }
     self.id.withLock { $0 = id }
   }
 
@@ -119,7 +118,7 @@ private final class ScriptedAgent: Sendable {
   ) throws {
     let process = try process()
     app.add(process)
-    let agent = try #require(ScriptedAgent(all.agents, user: 1000, answers: [answer]))
+    let agent = ScriptedAgent(all.agents, user: 1000, answers: [answer])
     #expect(self.status() == .notDetermined)
     request(wanted)
     #expect(eventually { self.status() == status })
@@ -145,8 +144,7 @@ private final class ScriptedAgent: Sendable {
     (.no, .authorizedWhenInUse),
   ]) func aRaiseToAlwaysIsAskedOnce(answer: ConsentAnswer, status: AuthorizationStatus) throws {
     app.add(try process())
-    let agent = try #require(
-      ScriptedAgent(all.agents, user: 1000, answers: [.whileInUse, answer]))
+    let agent = ScriptedAgent(all.agents, user: 1000, answers: [.whileInUse, answer])
     request(.authorizedWhenInUse)
     #expect(eventually { self.status() == .authorizedWhenInUse })
     request(.authorizedAlways)
@@ -162,7 +160,7 @@ private final class ScriptedAgent: Sendable {
   @Test func whatWasPermittedOnceIsNotKeptByARefusedRaise() throws {
     let process = try process()
     app.add(process)
-    let agent = try #require(ScriptedAgent(all.agents, user: 1000, answers: [.once, .no]))
+    let agent = ScriptedAgent(all.agents, user: 1000, answers: [.once, .no])
     request(.authorizedWhenInUse)
     #expect(eventually { status() == .authorizedWhenInUse })
     request(.authorizedAlways)
@@ -181,11 +179,9 @@ private final class ScriptedAgent: Sendable {
     all.agents.flush()
     #expect(app.rule(for: "", scanner: .available) == .undecided)
     #expect(all.records.map(\.decidedBy) == [.nobody])
-    // Another user's agent, and one in a sandbox, are not asked.
-    let other = try #require(ScriptedAgent(all.agents, user: 1001, answers: [.always]))
-    let sandbox = AppIdentity("flatpak:a.b.App", strength: .sandbox, user: 1000)
-    #expect(all.agents.add(sandbox) { _ in } == nil)
-    let agent = try #require(ScriptedAgent(all.agents, user: 1000, answers: [.always]))
+    // Another user's agent is not asked.
+    let other = ScriptedAgent(all.agents, user: 1001, answers: [.always])
+    let agent = ScriptedAgent(all.agents, user: 1000, answers: [.always])
     #expect(eventually { status() == .authorizedAlways })
     #expect(agent.questions.count == 1)
     #expect(other.messages == [])
@@ -195,7 +191,7 @@ private final class ScriptedAgent: Sendable {
     let all = Self.open(scratch, timeout: 1_000_000)
     let app = all.authorization(of: Self.map) {}
     app.add(try process())
-    let agent = try #require(ScriptedAgent(all.agents, user: 1000))
+    let agent = ScriptedAgent(all.agents, user: 1000)
     app.request(.authorizedWhenInUse, for: "")
     #expect(eventually { agent.messages.count == 2 })
     let id = try #require(agent.questions.first?.id)
@@ -208,7 +204,7 @@ private final class ScriptedAgent: Sendable {
   @Test func aQuestionEndsWithTheApp() throws {
     let process = try process()
     app.add(process)
-    let agent = try #require(ScriptedAgent(all.agents, user: 1000))
+    let agent = ScriptedAgent(all.agents, user: 1000)
     request(.authorizedWhenInUse)
     #expect(eventually { agent.questions.count == 1 })
     app.remove(process)
@@ -218,7 +214,7 @@ private final class ScriptedAgent: Sendable {
 
   @Test(arguments: [false, true]) func aDecisionIsRevoked(denying: Bool) throws {
     app.add(try process())
-    let agent = try #require(ScriptedAgent(all.agents, user: 1000, answers: [.always, .always]))
+    let agent = ScriptedAgent(all.agents, user: 1000, answers: [.always, .always])
     request(.authorizedAlways)
     #expect(eventually { status() == .authorizedAlways })
     revoke(Self.map, denying: denying)
@@ -245,7 +241,7 @@ private final class ScriptedAgent: Sendable {
 
   @Test func theAdministratorsFileComesFirst() throws {
     app.add(try process())
-    let agent = try #require(ScriptedAgent(all.agents, user: 1000, answers: [.always]))
+    let agent = ScriptedAgent(all.agents, user: 1000, answers: [.always])
     func write(_ value: String) throws {
       try scratch.write(Array("{\"user:map.service\": \"\(value)\"}".utf8), "authorization.json")
     }
@@ -312,7 +308,7 @@ private final class ScriptedAgent: Sendable {
     all.agents.flush()
     #expect(manager.authorizationStatus == .notDetermined)
     #expect(scanner.demands.allSatisfy { $0 == .none })
-    let agent = try #require(ScriptedAgent(all.agents, user: 1000, answers: [.whileInUse]))
+    let agent = ScriptedAgent(all.agents, user: 1000, answers: [.whileInUse])
     #expect(eventually { manager.authorizationStatus == .authorizedWhenInUse })
     #expect(eventually { scanner.demands.last.map { $0 != .none } ?? false })
     #expect(agent.questions.count == 1)

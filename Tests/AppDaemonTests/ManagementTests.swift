@@ -4,6 +4,7 @@ import Foundation
 import Logging
 import Scanning
 import ServiceCore
+import TestDaemons
 import TestSupport
 import Testing
 
@@ -174,6 +175,45 @@ import Testing
       guard case .consent(.withdraw(first.id)) = try other.reply() else { throw Program.NoLine() }
     }
     #expect(try other.question().wanted == .authorizedAlways)
+  }
+
+  @Test func aConnectionIsOneSession() throws {
+    let program = try Program(path)
+    try program.manage(.session)
+    #expect(try program.isDone())
+    try program.manage(.session)
+    #expect(try program.failure().contains("already"))
+  }
+
+  @Test(
+    .enabled(
+      if: FileManager.default.isExecutableFile(atPath: "/usr/bin/setpriv"), "setpriv is missing"))
+  func aConfinedProgramActsForNobody() throws {
+    let script = """
+      import json, socket, sys
+      link = socket.socket(socket.AF_UNIX)
+      link.connect(sys.argv[1])
+      lines, out = link.makefile("r"), link.makefile("w")
+      lines.readline()
+      for message in [{"agent": {}}, {"session": {}}]:
+          out.write(json.dumps(message) + "\\n")
+          out.flush()
+          sys.stdout.write(lines.readline())
+      """
+    let output = try runTool([
+      "/usr/bin/setpriv", "--no-new-privs", "/usr/bin/python3", "-c", script, path,
+    ])
+    let replies = try output.split(separator: "\n").map {
+      try ManagementReply(line: Array($0.utf8))
+    }
+    #expect(replies.count == 2)
+    for reply in replies {
+      guard case .failed(let sentence) = reply else {
+        Issue.record("a confined program is registered: \(reply)")
+        continue
+      }
+      #expect(sentence.contains("NoNewPrivileges"))
+    }
   }
 
   @Test func wrongMessagesAreRefusedWithASentence() throws {

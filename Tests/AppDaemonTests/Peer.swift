@@ -55,7 +55,7 @@ final class Peer {
     kill()
     guard let group else { return }
     // The folders that other processes use stay.
-    try? runTool(Self.inGroups("cd /mnt && rmdir -p .$0 2>/dev/null; true", group))
+    _ = try? runTool(Self.inGroups("cd /mnt && rmdir -p .$0 2>/dev/null; true", group))
   }
 
   func kill() { daemon.kill() }
@@ -63,7 +63,7 @@ final class Peer {
   /// Whether this process may make control groups.
   static let canGroup: Bool = {
     let make = inGroups("mkdir -p $g && echo $$ >$g/cgroup.procs", "/beaconscan-test")
-    defer { try? runTool(inGroups("rmdir $g", "/beaconscan-test")) }
+    defer { _ = try? runTool(inGroups("rmdir $g", "/beaconscan-test")) }
     return (try? runTool(make)) != nil
   }()
 

@@ -72,16 +72,19 @@ package final class Daemon {
   }
 }
 
-/// Runs a program to its end.
-package func runTool(_ arguments: [String]) throws {
+/// Runs a program to its end, and returns its output.
+@discardableResult package func runTool(_ arguments: [String]) throws -> String {
   let process = Process()
   process.executableURL = URL(filePath: arguments[0])
   process.arguments = Array(arguments.dropFirst())
-  process.standardOutput = FileHandle.nullDevice
+  let output = Pipe()
+  process.standardOutput = output
   process.standardError = FileHandle.nullDevice
   let run = try StartedProcess(process)
+  let text = try output.fileHandleForReading.readToEnd() ?? Data()
   run.wait()
   try #require(run.status == 0, "\(arguments)")
+  return String(decoding: text, as: UTF8.self)
 }
 
 /// Returns a TCP port of this machine that nothing uses.

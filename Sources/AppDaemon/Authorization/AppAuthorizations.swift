@@ -90,8 +90,7 @@ package final class AppAuthorizations: Sendable {
   package func mayManage(
     _ app: AppIdentity, _ process: PeerProcess, then: @escaping @Sendable (Bool) -> Void
   ) {
-    let manager = process.app
-    if manager.strength != .sandbox, manager.user == app.user || manager.user == 0 {
+    if !process.isConfined, [0, app.user].contains(process.app.user) {
       return then(true)
     }
     guard let polkit = deciders.polkit else { return then(false) }

@@ -32,13 +32,12 @@ package final class ConsentAgents: Sendable {
     self.decide = decide
   }
 
-  /// Registers an agent; `nil` for a program in a sandbox, which would answer for its user.
+  /// Registers an agent, which must not be in a sandbox: it answers for its user.
   ///
   /// `send` is called in the order of the messages, on one queue. It must not wait.
   package func add(
     _ agent: AppIdentity, send: @escaping @Sendable (ConsentMessage) -> Void
-  ) -> ID? {
-    guard agent.strength != .sandbox else { return nil }
+  ) -> ID {
     let id = state.withLock { state in
       state.latestID += 1
       state.channels[state.latestID] = send

@@ -41,45 +41,52 @@ final class ManagementSession: Sendable {
     }
   }
 
+  private static let confined =
+    "a program in a sandbox or a container, or with the attribute NoNewPrivileges,"
+
   private func register() {
     // Questions follow the answer, because their queue waits for the lock.
     agent.withLock { agent in
       guard agent == nil else { return send(.failed("this connection is an agent already")) }
+      guard !process.isConfined else {
+        return send(.failed("\(Self.confined) cannot answer for its user; start it outside"))
+      }
       agent = authorizations.agents.add(process.app) { [weak self] message in
         guard let self, self.agent.withLock({ $0 != nil }) else { return }
         send(.consent(message))
       }
-      send(
-        agent != nil
-          ? .done
-          : .failed("a program in a sandbox cannot answer for its user; start it outside"))
+      send(.done)
     }
   }
 
   private func registerSession() {
-    let isRegistered = session.withLock { session in
-      if session == nil { session = apps.sessions.add(process.app) { [send] in send(.launch($0)) } }
-      return session != nil
+    guard !process.isConfined else {
+      return send(.failed("\(Self.confined) cannot start others; start it outside"))
     }
-    guard isRegistered else {
-      return send(.failed("a program in a sandbox cannot start others; start it outside"))
+    let isNew = session.withLock { session in
+      guard session == nil else { return false }
+      // Before any order.
+      send(.done)
+      session = apps.sessions.add(of: process.app.user) { [send] in send(.launch($0)) }
+      return true
     }
-    send(.done)
+    guard isNew else { return send(.failed("this connection is a session already")) }
     apps.sessionBegan(of: process.app.user)
   }
 
   /// Whether the program may see the apps of all users, as root and the daemon's own user may.
   private var seesAll: Bool {
-    process.app.strength != .sandbox && [0, geteuid()].contains(process.app.user)
+    !process.isConfined && [0, geteuid()].contains(process.app.user)
   }
 
   /// All apps, those of the program's user, or a sandbox itself.
   private var visibleApps: [AppReport] {
     let uses = apps.uses
-    let (own, seesAll) = (process.app, seesAll)
+    let own = process.app
+    let seesAll = seesAll
     return authorizations.records
       .filter { record in
-        seesAll || record.user == own.user && (own.strength != .sandbox || record.identity == own)
+        seesAll || record.user == own.user && (!process.isConfined || record.identity == own)
       }
       .map { AppReport(decision: $0, use: uses[$0.identity] ?? AppUse()) }
   }

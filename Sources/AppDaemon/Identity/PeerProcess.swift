@@ -22,8 +22,9 @@ package final class PeerProcess: Sendable {
   /// a child and end, and its number could be given to another program before this value was
   /// created.
   package let needsConfirmation: Bool
-  /// Whether the process is in a namespace of processes below this one, such as a container's: its
-  /// program and its arguments may mean another program here.
+  /// Whether the process is in a namespace of processes below this one, or cannot gain privileges,
+  /// as in a container and in most sandboxes: its program and its arguments may mean another program
+  /// here.
   package let isContained: Bool
   /// Whether the peer had sent bytes before this value was created.
   private let spokeEarly: Bool
@@ -70,7 +71,7 @@ package final class PeerProcess: Sendable {
     let owner = status?.first { $0.hasPrefix("Uid:") }?.split(separator: "\t").dropFirst(2).first
     // One number for each namespace below this one.
     let numbers = status?.first { $0.hasPrefix("NSpid:") }?.split(separator: "\t").count ?? 0
-    isContained = numbers > 2
+    isContained = numbers > 2 || status?.contains("NoNewPrivs:\t1") == true
     // Read last: a process that ends loses its program and its groups first.
     let state = text(of: "\(folder)/stat").flatMap(State.init)
     startTime = state?.startTime ?? 0
@@ -89,6 +90,11 @@ package final class PeerProcess: Sendable {
   deinit { close(descriptor) }
 
   package var isAlive: Bool { Self.events(of: descriptor) == 0 }
+
+  /// Whether the process must not act for its user outside of a sandbox or a container.
+  var isConfined: Bool {
+    app.strength == .sandbox || app.strength == .claim && isContained
+  }
 
   /// Confirms, where ``needsConfirmation``, that this process holds the connection.
   ///

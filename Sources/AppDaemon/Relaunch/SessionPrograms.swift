@@ -14,29 +14,34 @@ package struct LaunchOrder: Codable, Hashable, Sendable {
 /// its connection.
 final class SessionPrograms: Sendable {
   typealias ID = UInt64
-  typealias Answer = @Sendable (String?) -> Void
+  typealias Answer = @Sendable (Relauncher.Failure?) -> Void
 
   private struct Program {
     let user: UInt32
     let send: @Sendable (LaunchOrder) -> Void
-    var orders: [UInt64: Answer] = [:]
+    /// The latest order for each app that the program has not answered.
+    var orders: [AppIdentity: Order] = [:]
+  }
+
+  private struct Order {
+    let id: UInt64
+    let then: Answer
   }
 
   private let state = Mutex<(programs: [ID: Program], latest: UInt64)>(([:], 0))
 
-  /// Registers a program of a user, outside of sandboxes: it starts programs outside of them.
-  func add(_ program: AppIdentity, send: @escaping @Sendable (LaunchOrder) -> Void) -> ID? {
-    guard program.strength != .sandbox else { return nil }
-    return state.withLock { state in
+  /// Registers a program of a user.
+  func add(of user: UInt32, send: @escaping @Sendable (LaunchOrder) -> Void) -> ID {
+    state.withLock { state in
       state.latest += 1
-      state.programs[state.latest] = Program(user: program.user, send: send)
+      state.programs[state.latest] = Program(user: user, send: send)
       return state.latest
     }
   }
 
   func remove(_ id: ID) {
     let orders = state.withLock { $0.programs.removeValue(forKey: id) }?.orders ?? [:]
-    for answer in orders.values { answer("the session has ended") }
+    for order in orders.values { order.then(.init(sentence: "the session has ended")) }
   }
 
   /// Orders the newest session of an app's user to start the app.
@@ -45,18 +50,25 @@ final class SessionPrograms: Sendable {
       let found = state.programs.filter { $0.value.user == app.user }.max { $0.key < $1.key }
       guard let found else { return nil }
       state.latest += 1
-      state.programs[found.key]?.orders[state.latest] = then
+      state.programs[found.key]?.orders[app] = Order(id: state.latest, then: then)
       return (LaunchOrder(id: state.latest, app: app.identifier, launch: launch), found.value.send)
     }
     guard let (order, send) = order else {
       return then(
-        "no program of the session of user \(app.user) starts apps; that user starts one by "
-          + "systemctl --user enable --now beaconscan-session")
+        Relauncher.Failure(
+          sentence: "no program of the session of user \(app.user) starts apps; that user starts "
+            + "one by systemctl --user enable --now beaconscan-session", awaitsSession: true))
     }
     send(order)
   }
 
   func answer(_ failure: String?, to order: UInt64, by id: ID) {
-    state.withLock { $0.programs[id]?.orders.removeValue(forKey: order) }?(failure)
+    let answered = state.withLock { state -> Order? in
+      guard let found = state.programs[id]?.orders.first(where: { $0.value.id == order }) else {
+        return nil
+      }
+      return state.programs[id]?.orders.removeValue(forKey: found.key)
+    }
+    answered?.then(failure.map { .init(sentence: $0) })
   }
 }
