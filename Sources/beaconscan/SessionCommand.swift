@@ -43,8 +43,8 @@ struct SessionCommand: ParsableCommand {
         switch reply {
         case .done: report("waiting for apps to start, at \(connection?.path ?? "")")
         case .launch(let order):
-          let failure = launcher.start(order)
-          report(failure.map { "cannot start \(order.app): \($0)" } ?? "started \(order.app)")
+          let failure = launcher.start(order, for: connection?.path ?? "")
+          report(failure.map { "cannot start \(order.app): \($0)" } ?? "starts \(order.app)")
           connection?.send(.launched(order: order.id, failure: failure))
         case .failed, .apps, .consent: throw CommandError(reply)
         }

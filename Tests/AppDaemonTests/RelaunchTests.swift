@@ -59,6 +59,7 @@ import Testing
     // Without a session, the app waits.
     #expect(await machine.advance { report()?.failure?.contains("beaconscan-session") == true })
     let orders = Mutex<[LaunchOrder]>([])
+    let failure = Mutex<String?>("there is no such program")
     let queue = DispatchQueue(label: "test")
     let session = LineSocket(
       try #require(DaemonLink.connect(to: machine.socket)), maximumLine: 1 << 20, on: queue)
@@ -67,27 +68,110 @@ import Testing
       received: { line in
         if case .launch(let order)? = try? ManagementReply(line: line) {
           orders.withLock { $0.append(order) }
+          let answer = ManagementMessage.launched(
+            order: order.id, failure: failure.withLock { $0 })
+          if let line = try? answer.line() { session.send(line) }
         } else if (try? DaemonMessage(line: line)) != nil {
           if let line = try? ManagementMessage.session.line() { session.send(line) }
         }
       }, ended: {})
-    #expect(await eventually { orders.withLock { $0.count } == 1 })
+    #expect(await eventually { orders.withLock { $0.count } >= 1 })
     let order = orders.withLock { $0[0] }
     #expect(order.launch == launch)
     #expect(machine.apps?.uses.keys.first?.identifier == order.app)
-    let failed = ManagementMessage.launched(order: order.id, failure: "there is no such program")
-    session.send(try failed.line())
     #expect(await eventually { report()?.failure == "there is no such program" })
     // A later attempt succeeds. The app that it started ends without having processed anything.
-    #expect(await eventually { orders.withLock { $0.count } == 2 })
-    session.send(
-      try ManagementMessage.launched(order: orders.withLock { $0[1] }.id, failure: nil).line())
-    #expect(await eventually { report()?.failure == nil })
-    #expect(await eventually { orders.withLock { $0.count } == 3 })
+    failure.withLock { $0 = nil }
+    #expect(await eventually { report() != nil && report()?.failure == nil })
+    let count = orders.withLock { $0.count }
+    #expect(await eventually { orders.withLock { $0.count } > count })
     let app = try #require(machine.app(launch: launch))
     #expect(await machine.advance { app.crossings == ["enter door", "exit door"] })
     #expect(await eventually { report() == nil })
     await machine.stop()
+  }
+
+  /// Without a connection, an app may still run.
+  @Test(arguments: [false, true])
+  func anAppThatRunsIsNotStartedAgain(afterRestart: Bool) async throws {
+    let machine = try TestMachine(Self.scanner())
+    try machine.start()
+    try await Self.runApp(machine, .marker)
+    machine.appsRun.withLock { $0 = true }
+    let marker = try #require(machine.apps?.uses.keys.first).fileName
+    let path = machine.scratch["launch/\(marker)"]
+    #expect(await machine.advance { machine.apps?.uses.values.first?.relaunch != nil })
+    if afterRestart {
+      await machine.stop()
+      machine.returnTime = 1
+      try machine.start()
+      #expect(await eventually { machine.apps?.uses.values.first?.relaunch != nil })
+    }
+    #expect(machine.apps?.uses.values.first?.relaunch?.attempts == 0)
+    #expect(!FileManager.default.fileExists(atPath: path))
+    machine.appsRun.withLock { $0 = false }
+    #expect(await eventually { FileManager.default.fileExists(atPath: path) })
+    await machine.stop()
+  }
+
+  @Test func aSessionThatBeginsStartsOnlyAppsThatWaitForOne() async {
+    let app = AppIdentity("/usr/bin/kiosk", strength: .claim, user: 0)
+    let failure = Mutex<Relauncher.Failure?>(nil)
+    let starts = Mutex(0)
+    let relauncher = Relauncher(pauses: [1000]) { _ in
+      .launch(nil)
+    } start: { _, _, then in
+      starts.withLock { $0 += 1 }
+      then(failure.withLock { $0 })
+    } end: { _ in
+    }
+    relauncher.update(app)
+    #expect(await eventually { starts.withLock { $0 } == 1 })
+    // The app is starting.
+    for _ in 1...10 { relauncher.sessionBegan(for: app) }
+    try? await Task.sleep(for: .milliseconds(100))
+    #expect(starts.withLock { $0 } == 1)
+    #expect(relauncher.reports[app]?.attempts == 1)
+    let other = AppIdentity("/usr/bin/other", strength: .claim, user: 0)
+    failure.withLock { $0 = Relauncher.Failure(sentence: "no session", awaitsSession: true) }
+    relauncher.update(other)
+    #expect(await eventually { relauncher.reports[other]?.failure == "no session" })
+    failure.withLock { $0 = nil }
+    relauncher.sessionBegan(for: other)
+    #expect(await eventually { starts.withLock { $0 } == 3 })
+    #expect(await eventually { relauncher.reports[other]?.failure == nil })
+  }
+
+  @Test func theMarkerIsReadableForAllAndOnlyInAFolderOfTheService() throws {
+    let scratch = try Scratch()
+    let folder = scratch["launch"]
+    let app = AppIdentity("kiosk.service", strength: .systemUnit, user: 7)
+    let starter = AppStarter(system: nil, markers: folder, sessions: SessionPrograms())
+    func start() -> String? {
+      let answer = Mutex<[Relauncher.Failure?]>([])
+      starter.start(app, .marker) { failure in answer.withLock { $0.append(failure) } }
+      #expect(eventually { !answer.withLock { $0.isEmpty } })
+      return answer.withLock { $0.first }??.sentence
+    }
+    func mode(_ path: String) throws -> Int? {
+      try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    }
+    // As under the service's unit.
+    let mask = umask(0o077)
+    let failure = start()
+    umask(mask)
+    #expect(failure == nil)
+    #expect(try mode(folder) == 0o755)
+    let path = "\(folder)/7-kiosk.service"
+    #expect(try mode(path) == 0o644)
+    // Nobody reads this pipe.
+    try FileManager.default.removeItem(atPath: path)
+    #expect(unsafe mkfifo(path, 0o600) == 0)
+    #expect(start()?.contains("kiosk.service: ") == true)
+    try FileManager.default.moveItem(atPath: folder, toPath: scratch["other"])
+    try FileManager.default.createSymbolicLink(
+      atPath: folder, withDestinationPath: scratch["other"])
+    #expect(start()?.contains("is not a folder of the service's user") == true)
   }
 
   @Test func anAppThatMustNotBeStartedIsNot() async throws {
@@ -116,7 +200,7 @@ import Testing
       app.need.withLock { $0 }
     } start: { _, _, then in
       app.starts.withLock { $0.append(.now()) }
-      then("no")
+      then(Relauncher.Failure(sentence: "no"))
     } end: { _ in
       app.hasEnded.store(true, ordering: .releasing)
     }
@@ -161,13 +245,13 @@ import Testing
     let bus = try BusDaemon(in: scratch, services: scratch.folder.path)
     let launcher = SessionLauncher(bus: bus.address, process: 1, timeout: 100_000_000)
     func start(_ app: String, _ launch: AppLaunch?) -> String? {
-      launcher.start(LaunchOrder(id: 1, app: app, launch: launch))
+      launcher.start(LaunchOrder(id: 1, app: app, launch: launch), for: "/run/apps.sock")
     }
     // The program does not take its name, which the launcher does not await for long.
     _ = start("/usr/bin/kiosk", .busName("org.example.Kiosk"))
     #expect(eventually { FileManager.default.fileExists(atPath: sign) })
     #expect(start("flatpak:org.example.Other", nil)?.contains("org.example.Other") == true)
-    #expect(start("snap:other", nil)?.contains("name a bus name or a marker") == true)
+    #expect(start("snap:other", nil)?.contains("a bus name or a file") == true)
     // There is no systemd on this bus.
     let program = AppLaunch.program(path: "/usr/bin/kiosk", arguments: [], folder: "/")
     #expect(start("/usr/bin/kiosk", program)?.contains("systemd1") == true)

@@ -17,6 +17,17 @@ private final class Anyone: AuthorizationProvider {
   }
 }
 
+/// A value that several threads use.
+final class Locked<Value: Sendable>: Sendable {
+  private let value: Mutex<Value>
+
+  init(_ value: Value) { self.value = Mutex(value) }
+
+  func withLock<Result>(_ body: (inout sending Value) -> sending Result) -> Result {
+    value.withLock(body)
+  }
+}
+
 /// A daemon, which can end and start again on the same files.
 final class TestMachine {
   let scratch: Scratch
@@ -27,6 +38,9 @@ final class TestMachine {
   private(set) var apps: Apps?
   private var beacons: BeaconService?
   var maximumApps: UserLimit?
+  /// Whether apps run that are not connected.
+  let appsRun = Locked(false)
+  var returnTime = 0.0
 
   /// The names of the stored settings of apps.
   var profiles: [String] { scratch.names.filter { $0.hasSuffix(".app.json") } }
@@ -58,6 +72,10 @@ final class TestMachine {
     var files = Apps.Configuration(folder: scratch.folder.path, beacons: own)
     files.markers = scratch["launch"]
     files.pauses = [0.05, 0.1]
+    files.returnTime = returnTime
+    // The apps are in this process, which lives longer than they.
+    let isRunning = appsRun
+    files.isRunning = { _ in isRunning.withLock { $0 } }
     if let maximumApps { files.maximumApps = maximumApps }
     let apps = Apps(
       files,

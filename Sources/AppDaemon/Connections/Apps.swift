@@ -2,6 +2,7 @@ import Dispatch
 import FoundationEssentials
 package import Logging
 import Regions
+import Scanning
 package import ServiceCore
 import Storage
 import Synchronization
@@ -21,6 +22,11 @@ package final class Apps: Sendable {
     package var markers: String?
     /// The seconds between attempts to start an app.
     package var pauses: [Double]?
+    /// The seconds in which a process of an app connects again after a restart of the daemon, twice
+    /// the longest pause of ``DaemonLink``.
+    package var returnTime = 10.0
+    /// Whether a process runs, after its connection has ended.
+    var isRunning: @Sendable (PeerProcess) -> Bool = { $0.isAlive }
     /// The rules of the daemon, of which an app replaces those that it states.
     package var beacons: BeaconService.Configuration
     /// The most apps of a user that live at once.
@@ -53,6 +59,10 @@ package final class Apps: Sendable {
     let authorization: AppAuthorization
     var hello: AppHello
     var processes: [PeerProcess] = []
+    /// The process whose connection ended last. It may connect again while it lives.
+    var latestProcess: PeerProcess?
+    /// The moment up to which processes may connect again after a restart of the daemon.
+    var returnsUntil = DispatchTime.now()
     /// The profile that is stored.
     var stored: Profile?
   }
@@ -63,6 +73,8 @@ package final class Apps: Sendable {
     var hello: AppHello
     /// polkit's answers, which hold while no process of the app runs.
     var polkit: Verdict.PolkitAnswers?
+    /// The system's start during which a process of the app was connected (`boot_id`, random(4)).
+    var boot: String?
   }
 
   package init(
@@ -84,8 +96,9 @@ package final class Apps: Sendable {
         if let failure { logger.error("\(app) cannot be started for its events: \(failure)") }
         then(failure)
       }
-    } end: {
-      starter.end($0)
+    } end: { [weak self] app in
+      guard let self, hasProcesses(app) else { return }
+      starter.end(app)
     }
     relauncher.withLock { $0 = made }
   }
@@ -98,7 +111,7 @@ package final class Apps: Sendable {
   /// Starts the apps of a user whose events wait, because there is a session now.
   func sessionBegan(of user: UInt32) {
     for app in state.withLock({ $0.living.keys.filter { $0.user == user } }) {
-      relauncher.withLock { $0 }?.retry(app)
+      relauncher.withLock { $0 }?.sessionBegan(for: app)
     }
   }
 
@@ -110,7 +123,13 @@ package final class Apps: Sendable {
       app.services.manager.authorizationStatus == .authorizedAlways,
       app.services.manager.hasWaitingEvents
     else { return .nothing }
-    return app.processes.isEmpty ? .launch(app.hello.launch) : .served
+    if !app.processes.isEmpty { return .served }
+    let isRunning = app.latestProcess.map(configuration.isRunning) == true
+    return isRunning || .now() < app.returnsUntil ? .connecting : .launch(app.hello.launch)
+  }
+
+  private func hasProcesses(_ app: AppIdentity) -> Bool {
+    state.withLock { $0.living[app]?.processes.isEmpty == false }
   }
 
   // MARK: Processes
@@ -127,7 +146,13 @@ package final class Apps: Sendable {
   func admit(_ process: PeerProcess, _ hello: AppHello) throws(AppRefusal) -> AppServices {
     let identity = process.app
     var hello = hello
-    if process.isContained, identity.strength == .claim { hello.launch = nil }
+    if process.isContained, identity.strength == .claim {
+      switch hello.launch {
+      // Its path or its bus name may be another program's outside of the container.
+      case .program, .busName: hello.launch = nil
+      case .marker, .never, nil: break
+      }
+    }
     while true {
       let admission = try state.withLock { [hello] state throws(AppRefusal) -> Admission in
         if let ending = state.ending[identity] { return .follows(ending) }
@@ -140,6 +165,7 @@ package final class Apps: Sendable {
         var app = known ?? make(identity, hello)
         if app.processes.isEmpty { app.hello = hello }
         app.processes.append(process)
+        app.latestProcess = nil
         state.living[identity] = app
         return .admitted(app)
       }
@@ -169,6 +195,9 @@ package final class Apps: Sendable {
   func end(_ process: PeerProcess) {
     let authorization = state.withLock { state -> AppAuthorization? in
       state.living[process.app]?.processes.removeAll { $0 === process }
+      if state.living[process.app]?.processes.isEmpty == true {
+        state.living[process.app]?.latestProcess = process
+      }
       return state.living[process.app]?.authorization
     }
     authorization?.remove(process)
@@ -241,6 +270,7 @@ package final class Apps: Sendable {
       }
       var app = make(profile.app, profile.hello)
       app.stored = profile
+      if profile.boot == Self.boot { app.returnsUntil = .now() + configuration.returnTime }
       if let answers = profile.polkit { app.authorization.restore(answers) }
       // The services restore what was registered.
       app.services.manager.checkAuthorization()
@@ -317,6 +347,7 @@ package final class Apps: Sendable {
   }
 
   private static let profileSuffix = ".app.json"
+  private static let boot = text(of: "/proc/sys/kernel/random/boot_id")
 
   /// Removes what is stored of an app that has ended.
   private func removeFiles(of identity: AppIdentity) {
@@ -334,7 +365,8 @@ package final class Apps: Sendable {
       let profile = state.withLock { state -> Profile? in
         guard let app = state.living[identity] else { return nil }
         let profile = Profile(
-          app: identity, hello: app.hello, polkit: app.authorization.polkitAnswers)
+          app: identity, hello: app.hello, polkit: app.authorization.polkitAnswers,
+          boot: app.processes.isEmpty ? app.stored?.boot : Self.boot)
         guard profile != app.stored else { return nil }
         state.living[identity]?.stored = profile
         return profile

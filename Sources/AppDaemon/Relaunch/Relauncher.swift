@@ -14,19 +14,31 @@ final class Relauncher: Sendable {
     case nothing
     /// Events wait, and a process of the app is connected.
     case served
+    /// Events wait, and a process of the app that may connect runs.
+    case connecting
     /// Events wait, and the app does not run.
     case launch(AppLaunch?)
   }
 
+  /// The reason why an app was not started.
+  struct Failure: Equatable {
+    let sentence: String
+    /// Whether the attempt succeeds when the user has a program that starts apps.
+    var awaitsSession = false
+  }
+
   /// Starts an app, then passes the reason why not, or `nil`.
   typealias Start =
-    @Sendable (AppIdentity, AppLaunch?, _ then: @escaping @Sendable (String?) -> Void) -> Void
+    @Sendable (AppIdentity, AppLaunch?, _ then: @escaping @Sendable (Failure?) -> Void) -> Void
 
   /// The seconds between the attempts; the last ones are repeated.
   static let pauses = [10.0, 60, 600]
+  /// The seconds between two looks at an app that may connect.
+  private static let connectingPause = 1.0
 
   private struct Entry {
     var report = RelaunchReport()
+    var awaitsSession = false
     var latest: DispatchTime?
     /// The number of the attempt that is scheduled; `nil` for none.
     var scheduled: UInt64?
@@ -55,12 +67,11 @@ final class Relauncher: Sendable {
     queue.async { [weak self] in self?.look(at: app) }
   }
 
-  /// Makes the next attempt for an app at once, because what prevented it has changed.
-  func retry(_ app: AppIdentity) {
+  /// Makes the next attempt for an app at once if the latest one failed for want of a session.
+  func sessionBegan(for app: AppIdentity) {
     queue.async { [weak self] in
       self?.state.withLock { state in
-        guard state.entries[app]?.report.next != nil else { return }
-        state.entries[app] = Entry()
+        if state.entries[app]?.awaitsSession == true { state.entries[app] = nil }
       }
       self?.look(at: app)
     }
@@ -81,11 +92,12 @@ final class Relauncher: Sendable {
         state.entries[app]?.scheduled = nil
         state.entries[app]?.report.next = nil
       }
+    case .connecting: schedule(app, after: Self.connectingPause)
     case .launch: schedule(app)
     }
   }
 
-  private func schedule(_ app: AppIdentity) {
+  private func schedule(_ app: AppIdentity, after least: Double = 0) {
     let attempt = state.withLock { state -> (number: UInt64, seconds: Double)? in
       var entry = state.entries[app] ?? Entry()
       guard entry.scheduled == nil else { return nil }
@@ -96,7 +108,7 @@ final class Relauncher: Sendable {
           DispatchTime.now().uptimeNanoseconds
             - $0.uptimeNanoseconds) / 1e9
       }
-      let seconds = max(0, pause - (since ?? pause))
+      let seconds = max(least, pause - (since ?? pause))
       state.latest += 1
       entry.scheduled = state.latest
       entry.report.next = WallClockTime.now.advanced(bySeconds: seconds)
@@ -117,12 +129,18 @@ final class Relauncher: Sendable {
     }
     guard isCurrent else { return }
     guard case .launch(let launch) = need(app) else { return look(at: app) }
-    state.withLock { state in
+    let attempts = state.withLock { state -> Int? in
       state.entries[app]?.report.attempts += 1
       state.entries[app]?.latest = .now()
+      return state.entries[app]?.report.attempts
     }
     start(app, launch) { [weak self] failure in
-      self?.state.withLock { $0.entries[app]?.report.failure = failure }
+      self?.state.withLock { state in
+        // The answer to an earlier attempt says nothing about the latest one.
+        guard state.entries[app]?.report.attempts == attempts else { return }
+        state.entries[app]?.report.failure = failure?.sentence
+        state.entries[app]?.awaitsSession = failure?.awaitsSession == true
+      }
     }
     schedule(app)
   }

@@ -4,9 +4,6 @@ import ServiceCore
 /// Starts apps in a user's session: units of the user, sandboxes, programs on the session's bus, and
 /// other programs in a unit of their own.
 package struct SessionLauncher: Sendable {
-  /// The variable that a started program has, and its value.
-  package static let environment = "BEACONSCAN_LAUNCH=region"
-
   private let bus: UnitBus
   private let process: Int32
 
@@ -17,8 +14,13 @@ package struct SessionLauncher: Sendable {
     self.process = process
   }
 
-  /// Starts an app. Returns the reason why not, or `nil`.
-  package func start(_ order: LaunchOrder) -> String? {
+  /// The variables of a program that is started for the service at a socket.
+  static func environment(_ socket: String) -> [String] {
+    ["BEACONSCAN_LAUNCH=region", "BEACONSCAN_SOCKET=\(socket)"]
+  }
+
+  /// Starts an app for the service at a socket. Returns the reason why not, or `nil`.
+  package func start(_ order: LaunchOrder, for socket: String) -> String? {
     do throws(BusError) {
       if case .busName(let name) = order.launch {
         try bus.startService(name)
@@ -31,9 +33,10 @@ package struct SessionLauncher: Sendable {
       {
         try bus.startProgram(
           path, arguments, in: folder, as: unitName(path, order.id),
-          environment: [Self.environment])
+          environment: Self.environment(socket))
       } else {
-        return "\(order.app) does not say how it is started; name a bus name or a marker"
+        return "\(order.app) does not state how it is started; set its relaunch to a bus name or "
+          + "a file"
       }
     } catch {
       return "\(error)"

@@ -16,9 +16,9 @@ package struct UnitBus: Sendable {
 
   private static let systemd = "org.freedesktop.systemd1"
 
-  /// Starts a unit, unless it is active. The unit is not awaited.
+  /// Starts a unit, unless it is active. The unit is not awaited. Fails while the unit stops.
   func startUnit(_ name: String) throws(BusError) {
-    try manage("StartUnit", [.string(name), .string("replace")])
+    try manage("StartUnit", [.string(name), .string("fail")])
   }
 
   /// Starts a program in a unit of its own, which is removed when the program ends.
@@ -26,8 +26,10 @@ package struct UnitBus: Sendable {
     _ path: String, _ arguments: [String], in folder: String, as unit: String,
     environment: [String]
   ) throws(BusError) {
+    // systemd replaces variables in the arguments, of which "$$" is a "$".
+    let words = ([path] + arguments).map { $0.replacing("$", with: "$$") }
     let command = BusValue.structure([
-      .string(path), .array(element: "s", ([path] + arguments).map { .string($0) }),
+      .string(path), .array(element: "s", words.map { .string($0) }),
       .boolean(false),
     ])
     let properties: [(String, BusValue)] = [

@@ -149,13 +149,9 @@ public final class LocationServices: Sendable {
     hello.rangingInterval = configuration.rangingInterval
     hello.rules = configuration.rules
     hello.maximumRegions = configuration.monitoring.maximumRegions
-    let files = FileManager.default
     hello.launch =
       switch configuration.relaunch {
-      case .automatic:
-        .program(
-          path: (try? files.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "/",
-          arguments: Array(CommandLine.arguments.dropFirst()), folder: files.currentDirectoryPath)
+      case .automatic: .thisProgram
       case .busName(let name): .busName(name)
       case .file: .marker
       case .never: .never

@@ -86,6 +86,18 @@ package enum AppLaunch: Codable, Sendable, Hashable {
   case marker
   case never
 
+  /// This program with its arguments, in its folder; `nil` if the daemon would refuse them.
+  package static var thisProgram: AppLaunch? {
+    let files = FileManager.default
+    let folder = files.currentDirectoryPath
+    let launch = AppLaunch.program(
+      path: (try? files.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "/",
+      arguments: Array(CommandLine.arguments.dropFirst()),
+      // A folder that was removed has no path.
+      folder: folder.hasPrefix("/") ? folder : "/")
+    return launch.refusal == nil ? launch : nil
+  }
+
   fileprivate var refusal: String? {
     switch self {
     case .program(let path, let arguments, let folder):

@@ -38,7 +38,7 @@ enum AppsDoctor {
           "\(app.decision.app) runs, and nobody has decided whether it may use the service",
           command: "beaconscan agent"))
     }
-    if let relaunch = app.use.relaunch, let failure = relaunch.failure {
+    if let relaunch = app.use.relaunch, relaunch.next != nil, let failure = relaunch.failure {
       let attempts = relaunch.attempts == 1 ? "once" : "\(relaunch.attempts) times"
       findings.append(
         Finding(
