@@ -211,6 +211,7 @@ let package = Package(
         "Advertising", "CaptureFiles", "Frontends", "LiveScanning", "LocationSources",
         "Positioning", "Ranging", "Records", "Regions", "Scanning", "ServiceCore",
         .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "Logging", package: "swift-log"),
       ]),
     .target(
       name: "EmbeddingC",
@@ -330,8 +331,8 @@ let package = Package(
     .testTarget(
       name: "AppDaemonTests",
       dependencies: [
-        "Advertising", "AppDaemon", "BeaconTesting", "DBusMessages", "Regions", "Scanning",
-        "ServiceCore", "TestDaemons", "TestSupport", "app-daemon-run",
+        "Advertising", "AppDaemon", "BeaconTesting", "DBusMessages", "Embedding", "Regions",
+        "Scanning", "ServiceCore", "TestDaemons", "TestSupport", "app-daemon-run",
         .product(name: "Logging", package: "swift-log"),
       ],
       exclude: ["races.py"]),

@@ -1,5 +1,8 @@
+import FoundationEssentials
 import Frontends
 import Glibc
+import LocationSources
+import Logging
 import Positioning
 import Ranging
 import Regions
@@ -12,49 +15,106 @@ package final class EmbeddedScanner: Sendable {
   private let client: ServiceClient
   private let feed: EventFeed
 
+  private let services: EventFeed.Services
+  /// Whether a daemon must not keep the regions after the stop.
+  private let forgetsRegions: Bool
+
   static let forbidden =
-    "the administrator does not allow this program to receive; see \(SystemAuthorization.path)"
+    "this program may not receive, as the administrator or its user decided; see "
+    + "\(SystemAuthorization.path) and 'beaconscan apps'"
+  static let undecided =
+    "nobody has decided whether this program may receive; answer by 'beaconscan agent'"
 
   /// Starts to receive. A live scanner that cannot receive yet reports it in a `health` record.
   package convenience init(_ options: EmbeddingOptions) throws(EmbeddingError) {
+    try self.init(options, environment: ProcessInfo.processInfo.environment)
+  }
+
+  convenience init(
+    _ options: EmbeddingOptions, environment: [String: String]
+  ) throws(EmbeddingError) {
     do {
       try options.check()
-      try self.init(options, options.open())
+      if let daemon = try options.link(environment, Self.logger(options)) {
+        try self.init(options, through: daemon)
+      } else {
+        try self.init(options, options.open())
+      }
     } catch {
       throw EmbeddingError(error)
     }
   }
 
   /// Starts to receive from sources. At most `limit` events wait.
-  init(
+  convenience init(
     _ options: EmbeddingOptions, _ sources: EmbeddedSources, limit: Int = EventFeed.limit
   ) throws {
-    let regions = try options.rules.apply(to: options.regions)
-    let configuration = try options.configuration
     for availability in [sources.scanner?.availability, sources.locations?.availability] {
       if case .notPermitted(let sentence)? = availability { throw EmbeddingError(sentence) }
     }
-    var events = MonitorEvents(rules: configuration.rules)
+    let authorization = AuthorizationOnStart()
+    var settings = Self.settings(options)
+    if let application = options.application { settings.applicationIdentifier = application }
+    settings.persistence = options.stateFile.map { .file($0) } ?? .none
+    settings.authorization = authorization
+    let manager = ServiceManager(settings)
+    if let failure = manager.storageFailure { throw EmbeddingError(failure) }
+    let configuration = try options.configuration
+    try self.init(
+      options, manager, limit: limit,
+      beacons: sources.scanner.map {
+        BeaconService(manager, scanner: $0, configuration: configuration)
+      },
+      locations: sources.locations.map { LocationService(manager, source: $0) },
+      tracks: sources.tracks)
+    authorization.start()
+    try requestAuthorization(.authorizedAlways)
+  }
+
+  /// Starts to receive from a daemon.
+  private convenience init(_ options: EmbeddingOptions, through daemon: DaemonLink) throws {
+    var settings = Self.settings(options)
+    settings.persistence = .none
+    settings.daemon = daemon
+    let manager = ServiceManager(settings)
+    let beacons = options.needsBeacons ? BeaconService(manager, scanner: nil) : nil
+    let locations = options.locationOption.map { _ in LocationService(manager, source: nil) }
+    try self.init(
+      options, manager, limit: EventFeed.limit, beacons: beacons, locations: locations, tracks: nil)
+    try requestAuthorization(options.always ? .authorizedAlways : .authorizedWhenInUse)
+    // The daemon may have received since the first request, before this client could be told.
+    beacons.map { BeaconClient(client, of: $0).reportReceiverStates() }
+    locations.map { LocationClient(client, of: $0).reportHealth() }
+    guard daemon.isConnected, manager.authorizationStatus == .notDetermined else { return }
+    if beacons != nil {
+      client.send(
+        BeaconEvent.health(
+          ScannerHealth(
+            .notPermitted, at: .now, isReceptionLost: true, sentence: Self.undecided), at: .now))
+    } else {
+      client.send(
+        LocationEvent.health(
+          LocationHealth(.notPermitted, at: .now, sentence: Self.undecided), at: .now))
+    }
+  }
+
+  /// Makes the requests of the options. Without a daemon, they wait for the authorization.
+  private init(
+    _ options: EmbeddingOptions, _ manager: ServiceManager, limit: Int, beacons: BeaconService?,
+    locations: LocationService?, tracks: TrackReplay?
+  ) throws {
+    let regions = try options.rules.apply(to: options.regions)
+    var events = MonitorEvents(rules: try options.configuration.rules)
     guard let feed = EventFeed(options, events: events, limit: limit) else {
       throw EmbeddingError(
         "the process has no file descriptors left; close some, or raise its limit")
     }
-    let authorization = AuthorizationOnStart()
-    var settings = ServiceManager.Configuration()
-    if let application = options.application { settings.applicationIdentifier = application }
-    settings.persistence = options.stateFile.map { .file($0) } ?? .none
-    settings.authorization = authorization
-    let reports = options.reports
-    settings.logger = diagnostics { line in if reports { Self.writeError(line) } }
-    let manager = ServiceManager(settings)
-    if let failure = manager.storageFailure { throw EmbeddingError(failure) }
-    let beacons = sources.scanner.map {
-      BeaconService(manager, scanner: $0, configuration: configuration)
-    }
-    let locations = sources.locations.map { LocationService(manager, source: $0) }
     self.manager = manager
     self.feed = feed
+    forgetsRegions = manager.configuration.daemon != nil && !options.always
     client = manager.addClient(isReceiving: false) { feed.receive($0) }
+    services = EventFeed.Services(
+      client: client, beacons: beacons, locations: locations, tracks: tracks)
     do {
       if let beacons {
         try Self.request(options, regions, by: BeaconClient(client, of: beacons), &events)
@@ -62,20 +122,36 @@ package final class EmbeddedScanner: Sendable {
       if let locations {
         try Self.request(options, by: LocationClient(client, of: locations), &events)
       }
-      feed.begin(
-        EventFeed.Services(
-          client: client, beacons: beacons, locations: locations, tracks: sources.tracks), events)
+      feed.begin(services, events)
     } catch {
       client.remove()
-      throw EmbeddingError(error)
+      let isDenied =
+        error as? BeaconServiceError == .denied || error as? LocationServiceError == .denied
+      throw isDenied ? EmbeddingError(Self.forbidden) : EmbeddingError(error)
     }
     client.setReceiving(true)
-    authorization.start()
-    manager.requestAuthorization(.authorizedAlways)
-    guard manager.authorizationStatus.isAuthorized else {
+  }
+
+  private func requestAuthorization(_ wanted: AuthorizationStatus) throws(EmbeddingError) {
+    manager.requestAuthorization(wanted)
+    let status = manager.authorizationStatus
+    // Only a daemon may still ask someone.
+    guard status.isAuthorized || status == .notDetermined && manager.configuration.daemon != nil
+    else {
       stop()
       throw EmbeddingError(Self.forbidden)
     }
+  }
+
+  private static func settings(_ options: EmbeddingOptions) -> ServiceManager.Configuration {
+    var settings = ServiceManager.Configuration()
+    settings.logger = logger(options)
+    return settings
+  }
+
+  private static func logger(_ options: EmbeddingOptions) -> Logger {
+    let reports = options.reports
+    return diagnostics { line in if reports { writeError(line) } }
   }
 
   private static func request(
@@ -124,6 +200,15 @@ package final class EmbeddedScanner: Sendable {
 
   /// Stops receiving, and waits until no radio scans and everything is stored.
   package func stop() {
+    if forgetsRegions {
+      if let beacons = services.beacons.map({ BeaconClient(client, of: $0) }) {
+        for region in beacons.regions { beacons.unregister(region.identifier) }
+      }
+      if let locations = services.locations.map({ LocationClient(client, of: $0) }) {
+        for circle in locations.circles { locations.unregister(circle.region.identifier) }
+        locations.stopVisits()
+      }
+    }
     // This comes first, so that no event occurs after the waiting ones were dropped and stored.
     manager.stopAndWait()
     feed.stop()

@@ -3,6 +3,7 @@ import CaptureFiles
 import Frontends
 import LiveScanning
 import LocationSources
+import Logging
 import Positioning
 import Ranging
 import Regions
@@ -42,8 +43,20 @@ package struct EmbeddingOptions: Sendable {
   private var pins: [Pin] = []
   private(set) var stateFile: String?
   private(set) var application: String?
+  private var daemon = DaemonUse.auto
+  private(set) var always = false
+  /// The names of the options that were set.
+  private var given: Set<String> = []
 
   package init() {}
+
+  /// The options of a scanner that receives by itself: the daemon and its configuration decide the
+  /// rest for all apps.
+  private static let local = [
+    "active", "adapter", "adapter-offset", "application", "backend", "calibrate", "coded",
+    "environment", "gpsd", "measured-power", "model", "pin", "position", "replay", "source",
+    "state-file", "typical-distance",
+  ]
 
   private static let assignments: [String: Assignment<Self>] = Dictionary(
     uniqueKeysWithValues: ([
@@ -62,7 +75,8 @@ package struct EmbeddingOptions: Sendable {
       .one(Inputs.typicalDistance, \.typicalDistance),
       .several(Inputs.adapterOffset, \.offsets), .several(Inputs.calibrate, \.calibrations),
       .several(Inputs.pin, \.pins), .one(Inputs.stateFile, \.stateFile),
-      .one(Inputs.application, \.application),
+      .one(Inputs.application, \.application), .one(Inputs.daemon, \.daemon),
+      .one(Inputs.always, \.always),
     ] + RuleSettings.assignments.values.map { $0.within(\.rules) }).map { ($0.name, $0) })
 
   static var names: [String] { assignments.keys.sorted() }
@@ -82,6 +96,7 @@ package struct EmbeddingOptions: Sendable {
     } catch {
       throw EmbeddingError(error)
     }
+    given.insert(name)
     // The latest offset of an adapter counts.
     if name == "adapter-offset", let offset = offsets.popLast() {
       offsets.removeAll { $0.adapter == offset.adapter }
@@ -97,12 +112,14 @@ package struct EmbeddingOptions: Sendable {
 
   var circles: [CircularRegion] { named.circles }
   var isLive: Bool { replay.isEmpty }
-  private var needsBeacons: Bool { !regions.isEmpty || ranges }
-  private var locationOption: String? {
+  var needsBeacons: Bool { !regions.isEmpty || ranges }
+  var locationOption: String? {
     circles.first.map { "the circle '\($0.identifier)'" }
       ?? (locates ? "locate" : showsHeadings ? "heading" : showsVisits ? "visits" : nil)
   }
   var reports: Bool { !isQuiet }
+  /// Whether events of registrations are kept until they were dealt with.
+  var keepsEvents: Bool { stateFile != nil || always }
 
   func check() throws(EmbeddingError) {
     if !needsBeacons, locationOption == nil {
@@ -127,6 +144,34 @@ package struct EmbeddingOptions: Sendable {
     }
     try checkSource()
     try checkLocation()
+    try checkDaemon()
+  }
+
+  private var localOption: String? { Self.local.first(where: given.contains) }
+
+  private func checkDaemon() throws(EmbeddingError) {
+    if daemon == .required, let option = localOption {
+      throw EmbeddingError(
+        "\(option) is for a scanner that receives by itself; set \(option) or daemon required, not "
+          + "both")
+    }
+    if always, let option = daemon == .never ? "daemon never" : localOption {
+      throw EmbeddingError(
+        "always is for the service for apps, which \(option) excludes; set one of them, or "
+          + "state-file to keep regions by itself")
+    }
+  }
+
+  /// Links the program to the daemon; returns `nil` if the scanner receives by itself.
+  func link(_ environment: [String: String], _ logger: Logger) throws -> DaemonLink? {
+    guard daemon != .never, localOption == nil else { return nil }
+    let configuration = try configuration
+    var hello = AppHello()
+    hello.rangingInterval = configuration.rangingInterval
+    hello.rules = configuration.rules
+    hello.launch = always ? .thisProgram : .never
+    return DaemonLink.link(
+      hello, isRequired: daemon == .required, environment: environment, logger: logger)
   }
 
   private func checkLocation() throws(EmbeddingError) {

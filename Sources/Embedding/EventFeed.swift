@@ -123,7 +123,7 @@ final class EventFeed: Sendable {
         if options.isLive { state.lines.replace(kind, with: value) } else { lines += value }
       }
       // A recording waits until its line was dealt with. Events of regions are stored until then.
-      let isKept = !options.isLive || options.stateFile != nil && event.isOfRegistration
+      let isKept = !options.isLive || options.keepsEvents && event.isOfRegistration
       let isHeld = isKept && !lines.isEmpty
       for (index, line) in lines.enumerated() {
         let token = isHeld && index == lines.count - 1 ? delivery : nil
@@ -149,7 +149,8 @@ final class EventFeed: Sendable {
 
   private func moment(of event: any ServiceEvent, _ services: Services) -> Moment {
     var moment = Moment()
-    if let beacons = services.beacons {
+    // A daemon is asked for this.
+    if let beacons = services.beacons, !state.withLock({ $0.areStatesWritten.beacons }) {
       moment.offset = beacons.wallClockOffset
       moment.began = beacons.received?.from.wallClockTime(moment.offset)
     }

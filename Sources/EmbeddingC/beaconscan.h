@@ -69,11 +69,20 @@ bs_options *bs_options_new(void);
  *   state-file      keeps regions, their states, and undelivered events
  *   model, environment, measured-power, adapter-offset *, calibrate *, pin *
  *   application     the program's name in the administrator's file and the state file, by default the name of its file
+ *   daemon          auto: let the service for apps receive where it answers; required; or never
+ *   always          ask to be told of regions and visits also while the program does not run
  *   quiet           write no diagnostics to standard error
  *
  * Each value of an option that is marked with * is added; of the others the last value counts. The value of each,
- * range, raw, locate, heading, visits, active, coded, follow and quiet is "true" (or NULL) or "false". Configuration
- * files and environment variables are not read.
+ * range, raw, locate, heading, visits, active, coded, follow, always and quiet is "true" (or NULL) or "false".
+ * Configuration files are not read, and of the environment only BEACONSCAN_SOCKET and XDG_RUNTIME_DIR, for the service's
+ * socket.
+ *
+ * The service for apps (docs/daemon.md) receives for programs that leave the rest to it: adapter, backend, active,
+ * coded, source, gpsd, position, replay, state-file, application and the options of distances (model, environment,
+ * measured-power, typical-distance, adapter-offset, calibrate, pin) make the program receive by itself. A region is
+ * monitored until bs_stop, or until the user revokes that if always is set: its events then wait for the program, which
+ * the service starts.
  *
  * Returns 0, or -1 if the name or the value is wrong: then nothing was set, and bs_error states what is valid. */
 int bs_options_set(bs_options *options, const char *name, const char *value);
@@ -89,7 +98,8 @@ void bs_options_free(bs_options *options);
 /* Starts a scanner with a copy of the settings. It may take some seconds if a daemon does not answer.
  *
  * Returns NULL if settings contradict each other, a recording or the state file cannot be used, heading is set and
- * there is no compass, or the process may not receive: bs_error has the reason. If an adapter or a location source is
+ * there is no compass, or the process may not receive: bs_error has the reason. Where the service must ask the user
+ * first, the scanner starts, and an event of type "health" says so. If an adapter or a location source is
  * missing or off, the scanner starts: an event of type "health" has the reason, and reception starts by itself. Stop
  * the scanner with bs_stop. */
 bs_scanner *bs_start(bs_options *options);
@@ -112,7 +122,7 @@ int bs_fd(const bs_scanner *scanner);
  * Live, at most 10,000 events wait; beyond that the oldest are dropped, except those that a state file keeps. Of
  * ranging reports, fixes and headings only the latest one waits. A replay waits until each event was read.
  *
- * With a state file, an event of a region or a visit counts as delivered when the next event is requested or the
+ * With a state file or always, an event of a region or a visit counts as delivered when the next event is requested or the
  * scanner is stopped. If the program ends earlier, it receives the event again after its next start. */
 const char *bs_next(bs_scanner *scanner);
 
@@ -124,7 +134,7 @@ const char *bs_next(bs_scanner *scanner);
 void bs_set_callback(bs_scanner *scanner, bs_function function, void *context);
 
 /* Stops a scanner, waits until its radios are off and everything is stored, and frees it. Waiting events are dropped;
- * with a state file, those of regions and visits are delivered after the next start. NULL is ignored. */
+ * with a state file or always, those of regions and visits are delivered after the next start. NULL is ignored. */
 void bs_stop(bs_scanner *scanner);
 
 #ifdef __cplusplus

@@ -278,6 +278,12 @@ extension Inputs {
   package static let quiet = Setting<Bool>.flag(
     "quiet", letter: "q", "Write only errors to standard error.")
 
+  package static let daemon = Setting<DaemonUse>.choice(
+    "daemon", "Whether the service for apps receives: auto, where it answers, required or never.",
+    "use", standard: .auto)
+  package static let always = Setting<Bool>.flag(
+    "always", "Let the service keep the regions while the program does not run, and start it.")
+
   package static let application = Setting<String>.text(
     "application", "The program, as the administrator's rules name it.", "name",
     valid: "write the name of the program")
@@ -308,4 +314,14 @@ extension ProximityUUID {
     return digits.isEmpty || digits.count == 32
       ? requirement : "\(requirement); this has \(digits.count)"
   }
+}
+
+/// The use of the daemon that receives for all apps of a system.
+package enum DaemonUse: String, CaseIterable, Sendable {
+  /// The daemon is used where it answers; elsewhere the process receives by itself.
+  case auto
+  /// The process does not receive by itself.
+  case required
+  /// The process receives by itself.
+  case never
 }

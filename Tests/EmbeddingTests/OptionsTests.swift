@@ -17,9 +17,11 @@ import Testing
 
   @Test func everyOptionHasAValueThatIsValid() throws {
     let values: [String: String?] = [
-      "active": nil, "adapter": "hci0", "adapter-offset": "hci1=3", "application": "kiosk",
+      "active": nil, "adapter": "hci0", "always": "true", "adapter-offset": "hci1=3",
+      "application": "kiosk",
       "backend": "hci", "boundary": "3m", "calibrate": "\(Self.uuid):1:2@power=-62",
-      "coded": "false", "duration": "2m", "dwell": "500ms", "each": "true", "enter-count": "2/3",
+      "coded": "false", "daemon": "required", "duration": "2m", "dwell": "500ms", "each": "true",
+      "enter-count": "2/3",
       "enter-distance": "1.5", "enter-rssi": "-70", "environment": "2.2", "exit-after": "adaptive",
       "exit-distance": "3", "exit-rssi": "-80", "follow": nil, "gpsd": "localhost:2947",
       "heading": nil, "interval": "500ms", "locate": "true", "major": "1",
@@ -88,6 +90,11 @@ import Testing
       ["uuid": uuid, "position": "5,5"], "set locate, heading, visits or a region that is a circle"
     ),
     (["uuid": uuid, "model": "android-2013", "environment": "2"], "belongs to the model"),
+    (
+      ["uuid": uuid, "daemon": "required", "adapter": "hci0"], "set adapter or daemon required, not"
+    ),
+    (["uuid": uuid, "always": "true", "replay": "x"], "which replay excludes"),
+    (["uuid": uuid, "always": "true", "daemon": "never"], "which daemon never excludes"),
   ])
   func optionsThatDoNotFitTogetherAreRefused(set: [String: String], sentence: String) throws {
     let options = try Self.options(set.map { ($0.key, $0.value) })

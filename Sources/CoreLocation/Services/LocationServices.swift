@@ -144,7 +144,6 @@ public final class LocationServices: Sendable {
     guard configuration.daemon != .never, configuration.scanner == nil,
       configuration.locationSource == nil, EnvironmentScanner.Recordings(environment) == nil
     else { return nil }
-    let paths = DaemonLink.paths(environment)
     var hello = AppHello()
     hello.rangingInterval = configuration.rangingInterval
     hello.rules = configuration.rules
@@ -156,13 +155,9 @@ public final class LocationServices: Sendable {
       case .file: .marker
       case .never: .never
       }
-    let daemon = DaemonLink(hello, logger: configuration.logger) {
-      for path in paths {
-        if let descriptor = DaemonLink.connect(to: path) { return descriptor }
-      }
-      return nil
-    }
-    return daemon.open() || configuration.daemon == .required ? daemon : nil
+    return DaemonLink.link(
+      hello, isRequired: configuration.daemon == .required, environment: environment,
+      logger: configuration.logger)
   }
 
   /// Creates services that a daemon carries out.

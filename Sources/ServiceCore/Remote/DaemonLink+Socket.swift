@@ -1,6 +1,23 @@
+import FoundationEssentials
 import Glibc
+package import Logging
 
 extension DaemonLink {
+  /// Links this process to the daemon that serves it; returns `nil` if none does, unless one is
+  /// required. A required one that does not answer is a fault, and is connected to later.
+  package static func link(
+    _ hello: AppHello, isRequired: Bool, environment: [String: String], logger: Logger
+  ) -> DaemonLink? {
+    let paths = paths(environment)
+    let link = DaemonLink(hello, logger: logger) {
+      for path in paths {
+        if let descriptor = connect(to: path) { return descriptor }
+      }
+      return nil
+    }
+    return link.open() || isRequired ? link : nil
+  }
+
   /// The variable with the path of the daemon's socket, in place of the usual ones.
   package static let pathVariable = "BEACONSCAN_SOCKET"
 

@@ -80,12 +80,12 @@ package final class DaemonLink: Sendable {
     self.connect = connect
   }
 
+  /// Whether the daemon serves this process now.
+  package var isConnected: Bool { state.withLock { $0.socket != nil } }
+
   /// Uses the daemon for a manager. One that does not answer yet is connected to later.
   func attach(_ manager: ServiceManager) {
-    let isConnected = state.withLock { state in
-      state.manager = manager
-      return state.socket != nil
-    }
+    state.withLock { $0.manager = manager }
     guard !isConnected else { return }
     logger.error("\(Self.absence)")
     connectAgain()
