@@ -239,8 +239,8 @@ let package = Package(
     .executableTarget(
       name: "beaconscan",
       dependencies: [
-        "Advertising", "AppDaemon", "BrokerLink", "Bytes", "CaptureFiles", "Frontends",
-        "HCIPackets", "KioskService", "LiveScanning", "LocationSources",
+        "Advertising", "AppDaemon", "BrokerLink", "Bytes", "CaptureFiles", "DBusMessages",
+        "Frontends", "HCIPackets", "KioskService", "LiveScanning", "LocationSources",
         "Positioning", "Ranging", "Records", "Regions", "Scanning", "ServiceCore", "Simulation",
         "Storage", "TOMLDocuments", "Webhooks",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -63,7 +63,9 @@ main() {
     Scripts/setup.sh
     echo 'Building the tests, and the command as it is released …'
     swift build --build-tests
-    swift build -c release --static-swift-stdlib --product beaconscan
+    for product in beaconscan beaconscan-c; do
+      swift build -c release --static-swift-stdlib --product "$product"
+    done
   fi
   mkdir -p "$out" .build/guest/built
   exec 9>.build/guest/lock
@@ -71,6 +73,9 @@ main() {
   # Copies, so that a build at the same time does not replace files that the guest reads.
   rm -f "$out"/printed-*
   cp -f .build/debug/beaconscanPackageTests.xctest .build/release/beaconscan .build/guest/built/
+  cp -f .build/release/libbeaconscan-c.so .build/guest/built/libbeaconscan.so.0
+  cc -I Sources/EmbeddingC Examples/C/kiosk.c .build/guest/built/libbeaconscan.so.0 -Wl,-rpath,'$ORIGIN' \
+    -o .build/guest/built/kiosk
 
   echo "Booting the guest: Linux $(cat .build/guest/kernel) on ${GUEST_ACCEL:-$(cat .build/guest/accel)} …"
   if [ -n "$wanted" ]; then

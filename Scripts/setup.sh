@@ -73,6 +73,9 @@ if [ "$extra" = yes ]; then
   command -v openssl >/dev/null 2>&1 || missing="$missing openssl"
   # The daemon of AppDaemonTests.
   [ -x /usr/lib/polkit-1/polkitd ] || missing="$missing polkitd"
+  # The desktop that asks for beaconscan agent.
+  command -v dunst >/dev/null 2>&1 || missing="$missing dunst"
+  command -v Xvfb >/dev/null 2>&1 || missing="$missing xvfb"
   command -v debootstrap >/dev/null 2>&1 || missing="$missing debootstrap"
   command -v dpkg-shlibdeps >/dev/null 2>&1 || missing="$missing dpkg-dev"
   command -v lintian >/dev/null 2>&1 || missing="$missing lintian"

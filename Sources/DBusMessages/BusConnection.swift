@@ -13,7 +13,9 @@ import Glibc
   /// too many values: then a mirror of a service's state is incomplete.
   package private(set) var droppedMessages = 0
 
-  private let descriptor: Int32
+  /// The bus's socket, for a program that waits for other descriptors too. Messages that a call has
+  /// kept do not make it readable: receive them first.
+  package let descriptor: Int32
   private let handle: OpaquePointer
   private let limits: BusLimits
   private var kept: [BusMessage] = []

@@ -28,7 +28,7 @@ struct SessionCommand: ParsableCommand {
   private static let pause: Int32 = 1000
 
   func run() throws {
-    let launcher = SessionLauncher(bus: try Self.sessionBus(), process: getpid())
+    let launcher = SessionLauncher(bus: try SessionBus.address(), process: getpid())
     var connection: DaemonConnection?
     var isWaiting = false
     while !Interrupt.isRequested {
@@ -54,18 +54,6 @@ struct SessionCommand: ParsableCommand {
         connection = nil
       }
     }
-  }
-
-  private static func sessionBus() throws(CommandError) -> String {
-    let environment = ProcessInfo.processInfo.environment
-    if let address = environment["DBUS_SESSION_BUS_ADDRESS"] { return address }
-    guard let folder = environment["XDG_RUNTIME_DIR"] else {
-      throw CommandError(
-        .unavailable,
-        "there is no session: neither DBUS_SESSION_BUS_ADDRESS nor XDG_RUNTIME_DIR is set; start it "
-          + "by systemctl --user start beaconscan-session")
-    }
-    return "unix:path=\(folder)/bus"
   }
 
   /// Waits for a message of the service, or for an interrupt. Returns whether there is a message.

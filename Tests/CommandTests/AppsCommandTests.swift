@@ -40,7 +40,7 @@ import Testing
   }
 
   /// This process as an app that ranges all beacons.
-  private final class App {
+  final class App {
     private let descriptor: Int32
 
     init(_ socket: String) throws {

@@ -50,8 +50,23 @@ extension InGuest {
         toFile: "/etc/corelocation/authorization.json", atomically: true, encoding: .utf8)
     }
 
-    /// One app ranges, another one monitors, a page is open: the controller has one scan, which
-    /// ends with the last demand. A permission that is withdrawn ends an app's part at once.
+    /// Stops a program for a while, in which an app and the page get their events, and continues it.
+    private func checkAStop(of program: Child, _ app: Listener, _ page: Child) throws {
+      func reports(_ output: String) -> Int { output.split(separator: "event: range").count }
+      program.send(SIGSTOP)
+      let shown = program.output
+      let before = (app: app.events.count, page: reports(page.output))
+      sleep(Guest.isLong ? 60 : 5)
+      #expect(Guest.wait { app.events.count >= before.app + (Guest.isLong ? 30 : 3) })
+      #expect(Guest.wait { reports(page.output) >= before.page + (Guest.isLong ? 30 : 3) })
+      #expect(program.output == shown, "a stopped program writes")
+      program.send(SIGCONT)
+      #expect(Guest.wait { program.output.count > shown.count })
+    }
+
+    /// One app ranges, another one monitors, one in C ranges, a page is open: the controller has one
+    /// scan, which ends with the last demand. An app that is stopped disturbs nobody. A permission
+    /// that is withdrawn ends an app's part at once.
     @Test func appsAndAPageShareOneScan() throws {
       let uuid = try #require(Self.uuid)
       let air = try VirtualController(#"{"plug": "a"}"#, FaultTests.beacon)
@@ -86,6 +101,18 @@ extension InGuest {
         "/usr/bin/curl", ["-sN", "http://127.0.0.1:8733/api/v1/events"], output: .file)
       #expect(Guest.wait { page.output.contains("event: range") }, "\(service.error)")
       #expect(try air.scan().duty == 1)
+      let scans = try air.entries("scan").count
+      let program = try Child(
+        Guest.root.appending(path: ".build/guest/built/kiosk").path,
+        ["--events", "range", "uuid=\(uuid)", "daemon=required"], output: .file)
+      #expect(
+        Guest.wait { program.output.contains(#""type":"range""#) },
+        "\(program.error) \(service.error)")
+      // The kernel was asked for nothing more.
+      #expect(try air.entries("scan").count == scans)
+      try checkAStop(of: program, one, page)
+      program.send(SIGTERM)
+      _ = program.finish()
       // Ranging is a manager's own; regions are those of the app, which both managers belong to.
       #expect(!other.events.contains("1:2"))
       let sockets = try Guest.run(

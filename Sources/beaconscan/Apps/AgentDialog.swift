@@ -6,7 +6,7 @@ import ServiceCore
 struct AgentDialog {
   /// The user of the agent, whose own apps are not named with their user.
   let user: UInt32
-  private var questions: [ConsentQuestion] = []
+  private(set) var questions: [ConsentQuestion] = []
 
   init(user: UInt32) { self.user = user }
 
@@ -22,23 +22,21 @@ struct AgentDialog {
   /// Removes all questions, which are void after the end of the connection.
   mutating func clear() { questions = [] }
 
+  /// Removes a question that was answered.
+  mutating func remove(_ id: UInt64) { questions.removeAll { $0.id == id } }
+
   /// Takes a line of the person. Returns the answer to the first question, or `nil` if it is none.
   mutating func take(_ line: String) -> (question: UInt64, answer: ConsentAnswer)? {
     guard let question, let answer = Self.answer(line) else { return nil }
-    questions.removeFirst()
+    remove(question.id)
     return (question.id, answer)
   }
 
   /// The first question in words; `nil` without one.
   var prompt: String? {
     question.map { question in
-      let isAlways = question.wanted == .authorizedAlways
-      let owner = question.user == user ? "" : " of the user \(UserName.of(question.user))"
-      let sentence =
-        "\(question.description)\(owner) wants to use beacons and locations"
-        + (isAlways ? ", also while it does not run" : "")
-      return "\(sentence.prefix(1).uppercased())\(sentence.dropFirst())".printable
-        + ": [o]nce, while in [u]se, \(isAlways ? "[a]lways, " : "")[n]o? "
+      question.sentence(for: user) + ": [o]nce, while in [u]se, "
+        + "\(question.wanted == .authorizedAlways ? "[a]lways, " : "")[n]o? "
     }
   }
 
@@ -55,5 +53,16 @@ struct AgentDialog {
     case "n", "no": .no
     default: nil
     }
+  }
+}
+
+extension ConsentQuestion {
+  /// The question in words, for a person of a user.
+  func sentence(for user: UInt32) -> String {
+    let owner = user == self.user ? "" : " of the user \(UserName.of(self.user))"
+    let sentence =
+      "\(description)\(owner) wants to use beacons and locations"
+      + (wanted == .authorizedAlways ? ", also while it does not run" : "")
+    return "\(sentence.prefix(1).uppercased())\(sentence.dropFirst())".printable
   }
 }
