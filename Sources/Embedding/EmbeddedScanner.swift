@@ -15,10 +15,6 @@ package final class EmbeddedScanner: Sendable {
   private let client: ServiceClient
   private let feed: EventFeed
 
-  private let services: EventFeed.Services
-  /// Whether a daemon must not keep the regions after the stop.
-  private let forgetsRegions: Bool
-
   static let forbidden =
     "this program may not receive, as the administrator or its user decided; see "
     + "\(SystemAuthorization.path) and 'beaconscan apps'"
@@ -111,10 +107,11 @@ package final class EmbeddedScanner: Sendable {
     }
     self.manager = manager
     self.feed = feed
-    forgetsRegions = manager.configuration.daemon != nil && !options.always
-    client = manager.addClient(isReceiving: false) { feed.receive($0) }
-    services = EventFeed.Services(
-      client: client, beacons: beacons, locations: locations, tracks: tracks)
+    // A daemon keeps the regions of the application, and those of a process while it lives.
+    let group =
+      options.always || manager.configuration.daemon == nil
+      ? ClientGroup.application : .ofProcess()
+    client = manager.addClient(in: group, isReceiving: false) { feed.receive($0) }
     do {
       if let beacons {
         try Self.request(options, regions, by: BeaconClient(client, of: beacons), &events)
@@ -122,7 +119,9 @@ package final class EmbeddedScanner: Sendable {
       if let locations {
         try Self.request(options, by: LocationClient(client, of: locations), &events)
       }
-      feed.begin(services, events)
+      feed.begin(
+        EventFeed.Services(client: client, beacons: beacons, locations: locations, tracks: tracks),
+        events)
     } catch {
       client.remove()
       let isDenied =
@@ -200,15 +199,6 @@ package final class EmbeddedScanner: Sendable {
 
   /// Stops receiving, and waits until no radio scans and everything is stored.
   package func stop() {
-    if forgetsRegions {
-      if let beacons = services.beacons.map({ BeaconClient(client, of: $0) }) {
-        for region in beacons.regions { beacons.unregister(region.identifier) }
-      }
-      if let locations = services.locations.map({ LocationClient(client, of: $0) }) {
-        for circle in locations.circles { locations.unregister(circle.region.identifier) }
-        locations.stopVisits()
-      }
-    }
     // This comes first, so that no event occurs after the waiting ones were dropped and stored.
     manager.stopAndWait()
     feed.stop()

@@ -73,6 +73,39 @@ import Testing
     await machine.stop()
   }
 
+  /// Two programs of one app, such as two scripts of Python, do not share their regions.
+  @Test func twoProgramsOfOneAppAreApart() async throws {
+    let machine = try TestMachine(Self.scanner())
+    try machine.start()
+    let first = try Self.scanner(machine)
+    let other = try Self.scanner(machine, ["region": "hall=\(AppServerTests.uuid):2"])
+    #expect(machine.apps?.uses.values.map(\.regions) == [3])
+    other.stop()
+    #expect(await eventually { machine.apps?.uses.values.map(\.regions) == [1] })
+    let lines = try await Self.lines(first, machine, to: "exit")
+    #expect(lines.map(\.type).filter { ["enter", "exit"].contains($0) } == ["enter", "exit"])
+    first.stop()
+    await machine.stop()
+  }
+
+  /// The program ends while no daemon runs.
+  @Test func regionsOfAProcessDoNotOutliveTheDaemonAlone() async throws {
+    let machine = try TestMachine(Self.scanner())
+    try machine.start()
+    do {
+      let scanner = try Self.scanner(machine)
+      #expect(await machine.advance(to: 15) { scanner.next() != nil })
+      await machine.stop()
+      scanner.stop()
+    }
+    machine.returnTime = 0.5
+    try machine.start()
+    #expect(machine.apps?.uses.values.map(\.regions) == [1])
+    #expect(await eventually { machine.apps?.uses.isEmpty == true })
+    #expect(await eventually { machine.profiles.isEmpty })
+    await machine.stop()
+  }
+
   @Test func regionsStayWithAlwaysAndTheirEventsComeOnce() async throws {
     let machine = try TestMachine(Self.scanner())
     try machine.start()

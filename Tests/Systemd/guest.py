@@ -565,7 +565,8 @@ def relaunch_session():
     Path("/etc/polkit-1/rules.d/50-beaconscan-kiosk.rules").unlink(missing_ok=True)
     run(*as_user("anna", "systemctl", "--user", "enable", "--now", "beaconscan-session"))
     agent = Agent("anna", "--once")
-    app = App("--request", "authorizedAlways", *monitored(3), log="/var/tmp/session.log").start("anna")
+    # systemd would expand the variable.
+    app = App("--request", "authorizedAlways", *monitored(3), log="/var/tmp/session-$USER.log").start("anna")
     agent.wait_question("also while it does not run")
     agent.answer("a")
     app.wait_status("authorizedAlways")
@@ -584,7 +585,7 @@ def relaunch_after_reboot():
     eventually("doctor passes", lambda: run("beaconscan", "doctor", check=False) and run.status == 0)
     line = block("authorization.md", "sh", "beaconscan-kiosk.rules").splitlines()[0]
     told = []
-    for log, minor in [("session", 3), ("marked", 2), ("kiosk", 1)]:
+    for log, minor in [("session-$USER", 3), ("marked", 2), ("kiosk", 1)]:
         app = App(log=f"/var/tmp/{log}.log")
         # The rule permits no other app.
         if log == "kiosk":

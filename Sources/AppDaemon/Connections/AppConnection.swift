@@ -1,4 +1,5 @@
 import Dispatch
+import Positioning
 package import ServiceCore
 import Synchronization
 
@@ -14,6 +15,23 @@ package struct AppServices: Sendable {
     self.manager = manager
     self.beacons = beacons
     self.locations = locations
+  }
+}
+
+extension AppServices {
+  /// Removes what groups that end with their clients have registered, where no client is left.
+  func removeEndedGroups() {
+    for group in beacons.groups.union(locations.groups) where group.endsWithClients {
+      guard !manager.hasClients(in: group) else { continue }
+      let client = manager.addClient(in: group, isReceiving: false)
+      let ofBeacons = BeaconClient(client, of: beacons)
+      for region in ofBeacons.regions { ofBeacons.unregister(region.identifier) }
+      let ofLocations = LocationClient(client, of: locations)
+      for circle in ofLocations.circles { ofLocations.unregister(circle.region.identifier) }
+      ofLocations.stopVisits()
+      ofLocations.stopSignificantChanges()
+      client.remove()
+    }
   }
 }
 
@@ -64,6 +82,7 @@ package final class AppConnection: Sendable {
     var deliveries: [UInt64: ServiceDelivery] = [:]
     var latestDelivery: UInt64 = 0
     var hasEnded = false
+    var isDaemonEnding = false
   }
 
   /// Creates the service of a connected socket.
@@ -101,11 +120,14 @@ package final class AppConnection: Sendable {
     send(.greeting(version: AppHello.version))
   }
 
-  /// Ends the connection.
-  package func close() { socket.close() }
+  /// Ends the connection, because the daemon ends. What the process has registered stays.
+  package func close() {
+    state.withLock { $0.isDaemonEnding = true }
+    socket.close()
+  }
 
   private func removeClients() {
-    let (clients, deliveries, management) = state.withLock { state in
+    let (clients, deliveries, services, management) = state.withLock { state in
       defer {
         state.hasEnded = true
         state.clients = [:]
@@ -113,11 +135,15 @@ package final class AppConnection: Sendable {
         state.services = nil
         state.management = nil
       }
-      return (state.clients, state.deliveries, state.management)
+      return (
+        state.clients, state.deliveries, state.isDaemonEnding ? nil : state.services,
+        state.management
+      )
     }
     management?.end()
     for client in clients.values { client.remove() }
     for delivery in deliveries.values { delivery.finish() }
+    services?.removeEndedGroups()
   }
 
   // MARK: Messages
@@ -148,6 +174,7 @@ package final class AppConnection: Sendable {
       add(client, group, isReceiving, pacesRecordings, services)
     case .removeClient(let client):
       state.withLock { $0.clients.removeValue(forKey: client) }?.remove()
+      services.removeEndedGroups()
     case .setReceiving(let client, let isReceiving): self[client]?.setReceiving(isReceiving)
     case .beginReceiving(let client): self[client]?.beginReceiving()
     case .acknowledge(let number): state.withLock { $0.deliveries[number] }?.acknowledge()

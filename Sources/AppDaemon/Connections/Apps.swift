@@ -278,6 +278,17 @@ package final class Apps: Sendable {
       release(profile.app)
       updateRelaunch(of: profile.app)
     }
+    DispatchQueue.global().asyncAfter(deadline: .now() + configuration.returnTime) { [weak self] in
+      self?.removeEndedGroups()
+    }
+  }
+
+  /// Removes what processes have registered for themselves that ended with an earlier daemon.
+  private func removeEndedGroups() {
+    for (identity, app) in state.withLock({ $0.living }) {
+      app.services.removeEndedGroups()
+      release(identity)
+    }
   }
 
   /// Ends all apps, and stores what waits. Registrations stay.

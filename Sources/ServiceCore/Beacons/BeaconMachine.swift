@@ -228,6 +228,8 @@ struct BeaconMachine: Service {
 
   var regionCount: Int { regions.count }
 
+  var groups: Set<ClientGroup> { Set(regions.keys.map(\.group)) }
+
   func region(_ identifier: String, in group: ClientGroup) -> BeaconRegion? {
     regions[Key(group: group, identifier: identifier)]?.region
   }

@@ -150,6 +150,9 @@ public final class BeaconService: Sendable {
     return regionCount > 0
   }
 
+  /// The groups that have regions in this process.
+  package var groups: Set<ClientGroup> { host.read { $0.groups } }
+
   /// The number of regions that are registered in this process.
   package var regionCount: Int { host.read { $0.regionCount } }
 

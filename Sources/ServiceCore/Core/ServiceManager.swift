@@ -273,6 +273,11 @@ public final class ServiceManager: Sendable {
     }
   }
 
+  /// Whether a group has clients in this process.
+  package func hasClients(in group: ClientGroup) -> Bool {
+    state.withLock { $0.clients.values.contains { $0.group == group } }
+  }
+
   // MARK: Stored events
 
   /// Whether there are stored events that no client has processed.

@@ -112,6 +112,8 @@ struct LocationCircles {
     }
   }
 
+  var groups: Set<ClientGroup> { Set(circles.values.filter(\.isRegistered).map(\.group)) }
+
   var registeredCount: Int { circles.values.count(where: \.isRegistered) }
 
   func registered(in group: ClientGroup) -> [MonitoredCircle] {

@@ -50,6 +50,11 @@ struct LocationMachine: Service {
       || groups.values.contains { $0.visits != nil || $0.changeRule != nil }
   }
 
+  var registeredGroups: Set<ClientGroup> {
+    let detecting = groups.filter { $0.value.visits != nil || $0.value.changeRule != nil }
+    return circles.groups.union(detecting.keys)
+  }
+
   // MARK: Clients and groups
 
   mutating func modify(

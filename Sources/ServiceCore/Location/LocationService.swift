@@ -123,6 +123,9 @@ package final class LocationService: Sendable {
     return host.read { $0.hasRegistrations }
   }
 
+  /// The groups that have circles, visits or significant changes in this process.
+  package var groups: Set<ClientGroup> { host.read { $0.registeredGroups } }
+
   /// The number of circles that are registered in this process.
   package var circleCount: Int { host.read { $0.circles.registeredCount } }
 

@@ -275,3 +275,14 @@ extension Decodable where Self: Sendable {
     self = try decoder.decode(Self.self, from: Data(line))
   }
 }
+
+extension ClientGroup {
+  private static let processPrefix = "process:"
+
+  /// A new group whose registrations a daemon removes with the last of its clients.
+  package static func ofProcess() -> ClientGroup {
+    ClientGroup("\(processPrefix)\(String(UInt64.random(in: 0...UInt64.max), radix: 16))")
+  }
+
+  package var endsWithClients: Bool { name.hasPrefix(Self.processPrefix) }
+}

@@ -243,6 +243,8 @@ struct KeptCalls {
     for (identifier, client) in sorted {
       if client.isReceiving { messages.append(.beginReceiving(identifier)) }
       if let group = groups[client.group], restored.insert(client.group).inserted {
+        // A group of a process has ended with its connection.
+        let everything = everything || client.group.endsWithClients
         for repeated in group.calls(of: identifier, everything: everything) { call(repeated) }
       }
       if !client.ranged.isEmpty { call(.beacons(.startRanging(client.ranged), identifier)) }
