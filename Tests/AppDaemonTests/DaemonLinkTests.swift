@@ -168,6 +168,54 @@ import Testing
     withExtendedLifetime(manager) {}
   }
 
+  /// The event of the daemon that lost its data does not stand for the one with the same number.
+  @Test func anEventOfLostDataIsNotTakenForALaterOne() async throws {
+    let daemon = ScriptedDaemon { message, connection in
+      switch message {
+      case .hello: [.welcome(version: 1, journal: "\(connection)")]
+      case .addClient(let client, _, _, _):
+        [
+          .delivery(
+            UInt64(connection) + 5, client, .beacons(.registered(Self.region("\(connection)"))),
+            entry: 1)
+        ]
+      default: Self.carriesOut(message, connection)
+      }
+    }
+    let link = Self.link { daemon.connect() }
+    #expect(link.open())
+    var settings = ServiceManager.Configuration()
+    settings.persistence = .none
+    settings.daemon = link
+    let manager = ServiceManager(settings)
+    let deliveries = Mutex<[ServiceDelivery]>([])
+    let client = manager.addClient { delivery in
+      if case .registered? = delivery.event as? BeaconEvent {
+        deliveries.withLock { $0.append(delivery) }
+      } else {
+        delivery.complete()
+      }
+    }
+    #expect(await eventually { deliveries.withLock { $0.count } == 1 })
+    daemon.endConnections()
+    #expect(await eventually { deliveries.withLock { $0.count } == 2 })
+    func answers() -> [String] {
+      manager.flush()
+      return daemon.received[1].compactMap {
+        switch $0 {
+        case .acknowledge(let number): "acknowledge \(number)"
+        case .finish(let number): "finish \(number)"
+        default: nil
+        }
+      }
+    }
+    deliveries.withLock { $0[0] }.complete()
+    #expect(answers() == [])
+    deliveries.withLock { $0[1] }.complete()
+    #expect(answers() == ["acknowledge 6", "finish 6"])
+    client.remove()
+  }
+
   @Test func aRequestThatFailsIsNotRepeated() async throws {
     let daemon = ScriptedDaemon { message, connection in
       if case .call(let number, .beacons(.startRanging, _)) = message {

@@ -67,6 +67,12 @@ package final class DaemonLink: Sendable {
       latestCall += 1
       return latestCall
     }
+
+    /// Returns the stored event of a delivery; `nil` if the daemon has lost its data since, and
+    /// numbers its events anew.
+    func current(_ entry: Entry?, of delivery: Delivery) -> Entry? {
+      delivery.connection >= journalStart ? entry : nil
+    }
   }
 
   /// Creates a link. A daemon greets at once, but may ask others before it answers.
@@ -479,8 +485,7 @@ package final class DaemonLink: Sendable {
     }
     let isNew = state.withLock { state -> Bool? in
       state.kept.note(event, of: delivery.client)
-      // A daemon that has lost its data numbers its events anew.
-      guard let entry, delivery.connection >= state.journalStart else { return true }
+      guard let entry = state.current(entry, of: delivery) else { return true }
       if state.processed.contains(entry) { return nil }
       defer { state.processing[entry] = delivery }
       return state.processing[entry] == nil
@@ -506,10 +511,9 @@ package final class DaemonLink: Sendable {
 
   private func acknowledge(_ delivery: Delivery, _ entry: Entry?) {
     state.withLock { state in
+      let entry = state.current(entry, of: delivery)
       let latest = entry.flatMap { state.processing[$0] } ?? delivery
-      if let entry, delivery.connection >= state.journalStart,
-        state.processed.insert(entry).inserted
-      {
+      if let entry, state.processed.insert(entry).inserted {
         state.processedInOrder.append(entry)
         if state.processedInOrder.count > Self.maximumProcessed {
           state.processed.remove(state.processedInOrder.removeFirst())
@@ -523,7 +527,9 @@ package final class DaemonLink: Sendable {
 
   private func finish(_ delivery: Delivery, _ entry: Entry?) {
     state.withLock { state in
-      let latest = entry.flatMap { state.processing.removeValue(forKey: $0) } ?? delivery
+      let latest =
+        state.current(entry, of: delivery).flatMap { state.processing.removeValue(forKey: $0) }
+        ?? delivery
       if latest.connection == state.connections {
         send([.finish(latest.number)], to: state.socket)
       }
