@@ -157,7 +157,7 @@ let package = Package(
     .target(
       name: "AppDaemon",
       dependencies: [
-        "CPidfd", "DBusMessages", "Regions", "Scanning", "ServiceCore", "Storage",
+        "CPidfd", "DBusMessages", "Positioning", "Regions", "Scanning", "ServiceCore", "Storage",
         .product(name: "Logging", package: "swift-log"),
       ]),
 
@@ -331,8 +331,8 @@ let package = Package(
     .testTarget(
       name: "AppDaemonTests",
       dependencies: [
-        "Advertising", "AppDaemon", "BeaconTesting", "DBusMessages", "Embedding", "Regions",
-        "Scanning", "ServiceCore", "TestDaemons", "TestSupport", "app-daemon-run",
+        "Advertising", "AppDaemon", "BeaconTesting", "DBusMessages", "Embedding", "Positioning",
+        "Regions", "Scanning", "ServiceCore", "TestDaemons", "TestSupport", "app-daemon-run",
         .product(name: "Logging", package: "swift-log"),
       ],
       exclude: ["races.py"]),

@@ -3,6 +3,7 @@ import BeaconTesting
 import Foundation
 import Glibc
 import Logging
+import Positioning
 import Regions
 import Scanning
 import ServiceCore
@@ -290,6 +291,35 @@ import Testing
       return
     }
     #expect(sentence == "the name of a group may have 256 bytes at most")
+    await machine.stop()
+  }
+
+  /// An event for a client is kept until the client finishes it, with its region.
+  @Test func aLongNameIsRefusedInEveryRequestThatIsKept() async throws {
+    let machine = try TestMachine(ScriptedScanner(isRecorded: false))
+    try machine.start()
+    let client = ClientIdentifier(rawValue: 1)
+    let name = String(repeating: "a", count: 5000)
+    let place = try #require(Coordinate(latitude: 48, longitude: 11))
+    let circle = try CircularRegion(identifier: name, center: place, radius: 100)
+    let answers = try await exchange(
+      [
+        .hello(AppHello()),
+        .addClient(client, group: .application, isReceiving: false, pacesRecordings: false),
+        .call(1, .beacons(.requestState(Self.region(name)), client)),
+        .call(2, .beacons(.startRanging([RangingRequest(nil, identifier: name)]), client)),
+        .call(3, .location(.requestState(circle), client)),
+        // The same client once more, which ends the connection.
+        .addClient(client, group: .application, isReceiving: false, pacesRecordings: false),
+      ], machine)
+    let failures = answers.compactMap { answer -> Int? in
+      switch answer {
+      case .reply(_, .beaconsFailed(.identifierTooLong(let bytes))): bytes
+      case .reply(_, .locationFailed(.identifierTooLong(let bytes))): bytes
+      default: nil
+      }
+    }
+    #expect(failures == [5000, 5000, 5000])
     await machine.stop()
   }
 

@@ -283,12 +283,14 @@ package final class AppConnection: Sendable {
 
   // MARK: Calls
 
-  /// Throws if a client would range more than it may.
+  /// Throws if a client would range more than it may, or if a name that is kept is too long.
   private func check(
     _ request: BeaconRequest, of client: ServiceClient, _ services: AppServices
   ) throws(BeaconServiceError) {
-    guard case .startRanging(let added) = request,
-      case .ranging(let ranged) = try services.beacons.perform(.rangingRequests, for: client),
+    if case .requestState(let region) = request { try BeaconServiceError.check(region.identifier) }
+    guard case .startRanging(let added) = request else { return }
+    for request in added { try BeaconServiceError.check(request.identifier ?? "") }
+    guard case .ranging(let ranged) = try services.beacons.perform(.rangingRequests, for: client),
       ranged.union(added).count > Self.maximumRanged
     else { return }
     throw .unavailable(
@@ -312,6 +314,9 @@ package final class AppConnection: Sendable {
     case .location(let call, let identifier):
       guard let client = self[identifier] else { return reply(.done) }
       do throws(LocationServiceError) {
+        if case .requestState(let circle) = call {
+          try LocationServiceError.check(circle.identifier)
+        }
         reply(.location(try services.locations.perform(call, for: client)))
       } catch {
         reply(.locationFailed(error))

@@ -24,7 +24,7 @@ public enum ServiceError<Failure: Error & Hashable>: Error, Hashable, CustomStri
   private static var maximumIdentifierBytes: Int { 4096 }
 
   /// Throws if the identifier of a region is too long.
-  static func check(_ identifier: String) throws(Self) {
+  package static func check(_ identifier: String) throws(Self) {
     let bytes = identifier.utf8.count
     if bytes > maximumIdentifierBytes { throw .identifierTooLong(bytes: bytes) }
   }
