@@ -9,6 +9,7 @@ bytes.
 
 import gzip
 import pathlib
+import re
 import shutil
 import struct
 
@@ -485,6 +486,80 @@ def track_seeds() -> None:
     seed("gpx", "drive", pathlib.Path("Tests/TrackTests/Vectors/drive.gpx").read_bytes()[:3000])
 
 
+# Messages between apps and their service
+
+
+def script(choices: int, *steps: str) -> bytes:
+    return bytes([choices]) + "\n".join(steps).encode()
+
+
+def dictionary(messages: list[str], entry: str, commands: str) -> None:
+    """Writes the texts in messages as words for the mutations of an entry."""
+    words = sorted({word for message in messages for word in re.findall(r'"\w+"', message)})
+    words += [f"\n@{command}" for command in commands] + ["#", "~", "null", "{}", "-1", "1e308", '"nan"', '"inf"']
+    lines = ['"' + word.replace('"', '\\"').replace("\n", "\\x0a") + '"' for word in words]
+    pathlib.Path(f"Fuzz/{entry}.dict").write_text("\n".join(lines) + "\n")
+
+
+def message_seeds() -> None:
+    """Fuzz/messages.txt has the messages as the library encodes them, each after the kind of its sender."""
+    messages: dict[str, list[str]] = {"app": [], "manager": [], "daemon": []}
+    for line in pathlib.Path("Fuzz/messages.txt").read_text().splitlines():
+        sender, message = line.split(" ", 1)
+        messages[sender].append(message)
+    hellos, clients, calls = messages["app"][:4], messages["app"][4:11], messages["app"][11:]
+    beacons = [call for call in calls if '"beacons":{"_0"' in call]
+    places = [call for call in calls if '"location":{"_0"' in call]
+    others = [call for call in calls if call not in beacons + places]
+    dictionary(messages["app"] + messages["manager"], "app-messages", "1234xsfar")
+    dictionary(messages["daemon"], "daemon-messages", "eohcdblgqswutr")
+    register = next(call for call in beacons if '"register"' in call)
+    large = next(call for call in beacons if '"requestState"' in call).replace("hall", "~" * 15)
+
+    # The first byte: 4 for a database, 8 and 16 for pieces, 32 for a connection with a client, 2 for a person's consent.
+    for name, choices in ("plain", 32), ("stored", 36), ("pieces", 48):
+        seed("app-messages", f"beacons-{name}", script(choices, *beacons[:9], "@s30", "@a", "@f", *beacons[9:], "@s60"))
+        seed("app-messages", f"places-{name}", script(choices, *places[:16], "@s30", "@f", "@s200"))
+        seed("app-messages", f"answers-{name}", script(choices, places[13], places[9], "@s100", *places[16:], *others))
+    for number, hello in enumerate(hellos):
+        seed("app-messages", f"hello-{number}", script(4, hello, *clients, register, "@s50", "@x", hello, clients[0], register))
+    many = clients[1].replace(":2}", ":1000#}")
+    seed("app-messages", "clients", script(32, many, "@r1040"))
+    seed("app-messages", "names", script(32, register.replace("door", "~"), clients[1].replace('"g"', '"~"'), "@s20"))
+    seed("app-messages", "large", script(35, large, "@r30"))
+    ask = next(call for call in others if "authorizedAlways" in call)
+    agent, answer, session, launched, failed, apps, revoke = messages["manager"]
+    seed("app-messages", "consent", script(34, ask, "@3", agent, apps, answer, apps, "@1", register, "@s30", "@3", revoke, apps))
+    late = script(34, "@3", agent, "@1", ask, register, "@3", answer, answer.replace("always", "once"), "@1", register, "@s9")
+    seed("app-messages", "consent-late", late)
+    launch = script(36, register, "@s60", "@x", "@3", session, "@s90", apps, launched, failed, session, "@r20", apps, "@x", "@2", others[-1])
+    seed("app-messages", "relaunch", launch)
+    seed("app-messages", "wrong", script(0, "", "{}", "@2", apps, hellos[0], "@3", hellos[0], apps, "@4", "~" * 17))
+    seed("app-messages", "cut", script(96, *others[:6], "@2", *others[4:]))
+
+    said = messages["daemon"]
+    greeting, welcome = said[0], said[1]
+    events = [message for message in said if message.startswith('{"delivery"')]
+    replies = [message.replace(":9,", ":#,", 1) for message in said if message.startswith('{"reply"')]
+    stored = [event.replace('"_0":1,', f'"_0":{number},', 1)[:-2] + f',"entry":{number % 3}' + "}}"
+              for number, event in enumerate(event for event in events if '"entry"' not in event)]
+    lost = welcome.replace('journal":"', 'journal":"b')
+    # The first byte: 0 to 3 for the use of events, 4 for an app that does not wait.
+    for use in range(4):
+        seed("daemon-messages", f"events-{use}", script(use, greeting, welcome, *events[:5], "@t", *events[5:7]))
+        seed("daemon-messages", f"stored-{use}", script(use, greeting, welcome, *stored[:3], *stored[:2], "@t", stored[1], "@o", "@e", "@o",
+             greeting, welcome, stored[0], stored[1], "@t", "@e", "@o", greeting, lost, stored[0], "@t"))
+    for part in range(3):
+        steps = [step for number, reply in enumerate(replies[part * 5:part * 5 + 5]) for step in (f"@b{4 * number}", reply, f"@l{4 * number}", reply)]
+        seed("daemon-messages", f"replies-{part}", script(0, greeting, welcome, *steps, "@g", replies[-3], "@s", replies[-2], "@q", "@w"))
+    seed("daemon-messages", "lost", script(1, greeting, welcome, stored[0], "@e", "@o", greeting, lost, stored[0], "@t"))
+    seed("daemon-messages", "order", script(3, greeting, welcome, "@b0", replies[0].replace("#", "7"), replies[1].replace("#", "99"),
+         events[0], replies[0], "@l12", "@c", "@d0", events[0].replace(":1}", ":2}"), events[1].replace(":1}", ":77}"), "@b8", "@e", "@b16", "@o"))
+    seed("daemon-messages", "impatient", script(4, greeting, welcome, "@b0", "@h", "@o", greeting, "@h", "@o", "@h", events[0]))
+    seed("daemon-messages", "refused", script(0, greeting, said[-1], "@o", said[-1], "@o", "no JSON", "@o", greeting, welcome, said[-1], "~" * 9))
+    seed("daemon-messages", "early", script(0, welcome, greeting, events[0], "@e", "@o", "@e", "@b0", "@c"))
+
+
 def main() -> None:
     shutil.rmtree(CORPUS, ignore_errors=True)
     for name, advert in ADVERTS.items():
@@ -499,6 +574,7 @@ def main() -> None:
     sighting_seeds()
     bus_seeds()
     track_seeds()
+    message_seeds()
     for folder in sorted(CORPUS.iterdir()):
         sizes = [path.stat().st_size for path in folder.iterdir()]
         print(f"{folder.name}: {len(sizes)} seeds, {sum(sizes)} bytes")

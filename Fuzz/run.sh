@@ -21,16 +21,17 @@ printf '%-16s %12s %9s %9s %8s  %s\n' ENTRY RUNS 'RUNS/S' COVERAGE CORPUS RESULT
 for entry in "${entries[@]}"; do
   mkdir -p "Fuzz/out/corpus/$entry" "Fuzz/findings/$entry"
   options=(-max_total_time="$seconds" -max_len=4096 -timeout=10 -rss_limit_mb=2048
-    -print_final_stats=1 -artifact_prefix="Fuzz/findings/$entry/")
+    -print_final_stats=1 -detect_leaks="$(detects_leaks "$entry")" -artifact_prefix="Fuzz/findings/$entry/")
   [[ -f "Fuzz/$entry.dict" ]] && options+=(-dict="Fuzz/$entry.dict")
   log="Fuzz/out/$entry.log"
   result=ok
-  ASAN_OPTIONS=detect_leaks=$(detects_leaks "$entry") "Fuzz/out/bin/$entry" "${options[@]}" "Fuzz/out/corpus/$entry" "Fuzz/corpus/$entry" \
+  # The inputs that are kept have the whole stacks of allocations in replay.sh.
+  ASAN_OPTIONS=detect_leaks=$(detects_leaks "$entry"):malloc_context_size=2 "Fuzz/out/bin/$entry" "${options[@]}" "Fuzz/out/corpus/$entry" "Fuzz/corpus/$entry" \
     >"$log" 2>&1 || result=FAILED
   rmdir --ignore-fail-on-non-empty "Fuzz/findings/$entry"
   runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
   rate=$(sed -n 's/^stat::average_exec_per_sec: *//p' "$log")
-  coverage=$(grep -o ' cov: [0-9]*' "$log" | tail -1 | cut -d' ' -f3 || true)
+  coverage=$(grep -ao ' cov: [0-9]*' "$log" | tail -1 | cut -d' ' -f3 || true)
   corpus=$(find "Fuzz/out/corpus/$entry" -type f | wc -l)
   printf '%-16s %12s %9s %9s %8s  %s\n' \
     "$entry" "${runs:-?}" "${rate:-?}" "${coverage:-?}" "$corpus" "$result"
