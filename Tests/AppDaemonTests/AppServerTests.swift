@@ -323,6 +323,46 @@ import Testing
     await machine.stop()
   }
 
+  /// A client that is removed and added again does not get another 4,096 events each time.
+  @Test func theEventsOfRemovedClientsCountUntilTheyAreFinished() async throws {
+    let machine = try TestMachine(ScriptedScanner(isRecorded: false), file: #"{"*": "denied"}"#)
+    try machine.start()
+    let queue = DispatchQueue(label: "test")
+    let socket = LineSocket(
+      try #require(DaemonLink.connect(to: machine.socket)), maximumLine: 1 << 20, on: queue)
+    let answers = Mutex<[DaemonMessage]>([])
+    socket.start(received: { line in
+      guard let message = try? DaemonMessage(line: line) else { return }
+      answers.withLock { $0.append(message) }
+    }) {
+    }
+    func isAnswered(_ condition: @escaping (DaemonMessage) -> Bool) async -> Bool {
+      await eventually { answers.withLock { $0.contains(where: condition) } }
+    }
+    #expect(await isAnswered { if case .greeting = $0 { true } else { false } })
+    socket.send(try AppMessage.hello(AppHello()).line())
+    for round in UInt64(1)...3 {
+      let client = ClientIdentifier(rawValue: round)
+      socket.send(
+        try AppMessage.addClient(
+          client, group: .application, isReceiving: true, pacesRecordings: false
+        ).line())
+      guard round < 3 else { break }
+      let ask = AppCall.beacons(.requestState(Self.region("door")), client)
+      for _ in 1...4200 { socket.send(try AppMessage.call(0, ask).line()) }
+      socket.send(try AppMessage.call(round, .afterOutput(.beacons)).line())
+      #expect(await isAnswered { if case .reply(round, _) = $0 { true } else { false } })
+      socket.send(try AppMessage.removeClient(client).line())
+    }
+    #expect(
+      await isAnswered {
+        guard case .refused(let sentence) = $0 else { return false }
+        return sentence.contains("finish the events")
+      })
+    socket.close()
+    await machine.stop()
+  }
+
   private static let wrongLines = [
     "no JSON", "{}", #"{"call":{"_0":1,"_1":{"flush":{}}}}"#, #"{"hello":{"_0":{"version":99}}}"#,
     String(repeating: "a", count: 2 << 20), "\u{0}",

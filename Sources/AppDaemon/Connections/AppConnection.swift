@@ -60,6 +60,8 @@ package final class AppConnection: Sendable {
 
   /// The most clients of a process.
   private static let maximumClients = 1024
+  /// The most events that a client has not finished.
+  private static let maximumUnfinished = 4096
   /// The most constraints that a client ranges.
   private static let maximumRanged = 1024
   /// The most bytes of a group's name.
@@ -248,9 +250,15 @@ package final class AppConnection: Sendable {
       return refuse("the name of a group may have \(Self.maximumName) bytes at most")
     }
     let isRoom = state.withLock { state in
+      // The events of removed clients count until they are finished.
       state.clients[identifier] == nil && state.clients.count < Self.maximumClients
+        && state.deliveries.count <= Self.maximumUnfinished * (state.clients.count + 1)
     }
-    guard isRoom else { return refuse("a process may have \(Self.maximumClients) clients at most") }
+    guard isRoom else {
+      return refuse(
+        "a process may have \(Self.maximumClients) clients at most, each with an identifier of its"
+          + " own, and must finish the events of those that it removes")
+    }
     let client = services.manager.addClient(
       in: group, isReceiving: isReceiving, pacesRecordings: pacesRecordings
     ) { [weak self] delivery in
