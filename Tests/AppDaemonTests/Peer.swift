@@ -37,7 +37,16 @@ final class Peer {
       "$s = IO::Socket::UNIX->new(Peer => $ARGV[0]) or die; sleep 600", path,
     ]
     if let group {
-      let join = "mkdir -p $g && echo $$ >$g/cgroup.procs && exec \"$@\""
+      // Another test may remove a folder that is empty for a moment.
+      let join = """
+        n=0
+        until mkdir -p $g && echo $$ >$g/cgroup.procs; do
+          n=$((n + 1))
+          [ $n -lt 100 ] || exit 1
+          sleep 0.1
+        done
+        exec "$@"
+        """
       command = Self.inGroups(join, group) + command
     }
     let daemon = try Daemon(command)
