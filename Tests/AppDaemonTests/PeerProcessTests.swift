@@ -1,8 +1,9 @@
-import AppDaemon
 import Foundation
 import TestDaemons
 import TestSupport
 import Testing
+
+@testable import AppDaemon
 
 @Suite(.blocking) struct PeerProcessTests {
   /// The two ends of a connection, whose peer is this process.
@@ -29,7 +30,8 @@ import Testing
       accepted: connection.ends[0], usingPeerDescriptor: usingPeerDescriptor)
     #expect(peer.process == getpid())
     #expect(peer.app.user == getuid())
-    #expect(peer.isAlive)
+    #expect(peer.isAlive && peer.mark.isRunning)
+    #expect(!ProcessMark(process: peer.process, startTime: peer.startTime + 1).isRunning)
     // Other tests may run as a unit.
     if peer.app.strength == .claim, !peer.app.identifier.hasPrefix("user:") {
       #expect(
@@ -109,7 +111,7 @@ import Testing
       peer.process.app
         == AppIdentity(group.identifier, strength: group.strength, user: 65534))
     peer.kill()
-    #expect(!peer.process.isAlive)
+    #expect(!peer.process.isAlive && !peer.process.mark.isRunning)
   }
 
   /// Set `BEACONSCAN_LONG=1` for 10,000 tries.

@@ -103,7 +103,6 @@ import Testing
     #expect(await machine.advance { machine.apps?.uses.values.first?.relaunch != nil })
     if afterRestart {
       await machine.stop()
-      machine.returnTime = 1
       try machine.start()
       #expect(await eventually { machine.apps?.uses.values.first?.relaunch != nil })
     }

@@ -22,11 +22,11 @@ package final class Apps: Sendable {
     package var markers: String?
     /// The seconds between attempts to start an app.
     package var pauses: [Double]?
-    /// The seconds in which a process of an app connects again after a restart of the daemon, twice
-    /// the longest pause of ``DaemonLink``.
+    /// The seconds in which a process connects again after a restart of the daemon, twice the
+    /// longest pause of ``DaemonLink``.
     package var returnTime = 10.0
     /// Whether a process runs, after its connection has ended.
-    var isRunning: @Sendable (PeerProcess) -> Bool = { $0.isAlive }
+    var isRunning: @Sendable (ProcessMark) -> Bool = { $0.isRunning }
     /// The rules of the daemon, of which an app replaces those that it states.
     package var beacons: BeaconService.Configuration
     /// The most apps of a user that live at once.
@@ -59,10 +59,8 @@ package final class Apps: Sendable {
     let authorization: AppAuthorization
     var hello: AppHello
     var processes: [PeerProcess] = []
-    /// The process whose connection ended last. It may connect again while it lives.
-    var latestProcess: PeerProcess?
-    /// The moment up to which processes may connect again after a restart of the daemon.
-    var returnsUntil = DispatchTime.now()
+    /// Processes whose connections have ended. They may connect again while they run.
+    var earlier: [ProcessMark] = []
     /// The profile that is stored.
     var stored: Profile?
   }
@@ -73,8 +71,8 @@ package final class Apps: Sendable {
     var hello: AppHello
     /// polkit's answers, which hold while no process of the app runs.
     var polkit: Verdict.PolkitAnswers?
-    /// The system's start during which a process of the app was connected (`boot_id`, random(4)).
-    var boot: String?
+    /// The processes that were connected last.
+    var processes: [ProcessMark]?
   }
 
   package init(
@@ -93,7 +91,9 @@ package final class Apps: Sendable {
     } start: { app, launch, then in
       logger.info("\(app) is started, because events wait for it")
       starter.start(app, launch) { failure in
-        if let failure { logger.error("\(app) cannot be started for its events: \(failure)") }
+        if let failure {
+          logger.error("\(app) cannot be started for its events: \(failure.sentence)")
+        }
         then(failure)
       }
     } end: { [weak self] app in
@@ -124,8 +124,8 @@ package final class Apps: Sendable {
       app.services.manager.hasWaitingEvents
     else { return .nothing }
     if !app.processes.isEmpty { return .served }
-    let isRunning = app.latestProcess.map(configuration.isRunning) == true
-    return isRunning || .now() < app.returnsUntil ? .connecting : .launch(app.hello.launch)
+    let isRunning = app.earlier.contains(where: configuration.isRunning)
+    return isRunning ? .connecting : .launch(app.hello.launch)
   }
 
   private func hasProcesses(_ app: AppIdentity) -> Bool {
@@ -165,7 +165,7 @@ package final class Apps: Sendable {
         var app = known ?? make(identity, hello)
         if app.processes.isEmpty { app.hello = hello }
         app.processes.append(process)
-        app.latestProcess = nil
+        app.earlier = []
         state.living[identity] = app
         return .admitted(app)
       }
@@ -195,9 +195,7 @@ package final class Apps: Sendable {
   func end(_ process: PeerProcess) {
     let authorization = state.withLock { state -> AppAuthorization? in
       state.living[process.app]?.processes.removeAll { $0 === process }
-      if state.living[process.app]?.processes.isEmpty == true {
-        state.living[process.app]?.latestProcess = process
-      }
+      state.living[process.app]?.earlier.append(process.mark)
       return state.living[process.app]?.authorization
     }
     authorization?.remove(process)
@@ -270,7 +268,7 @@ package final class Apps: Sendable {
       }
       var app = make(profile.app, profile.hello)
       app.stored = profile
-      if profile.boot == Self.boot { app.returnsUntil = .now() + configuration.returnTime }
+      app.earlier = profile.processes ?? []
       if let answers = profile.polkit { app.authorization.restore(answers) }
       // The services restore what was registered.
       app.services.manager.checkAuthorization()
@@ -358,7 +356,6 @@ package final class Apps: Sendable {
   }
 
   private static let profileSuffix = ".app.json"
-  private static let boot = text(of: "/proc/sys/kernel/random/boot_id")
 
   /// Removes what is stored of an app that has ended.
   private func removeFiles(of identity: AppIdentity) {
@@ -377,7 +374,7 @@ package final class Apps: Sendable {
         guard let app = state.living[identity] else { return nil }
         let profile = Profile(
           app: identity, hello: app.hello, polkit: app.authorization.polkitAnswers,
-          boot: app.processes.isEmpty ? app.stored?.boot : Self.boot)
+          processes: app.processes.isEmpty ? app.stored?.processes : app.processes.map(\.mark))
         guard profile != app.stored else { return nil }
         state.living[identity]?.stored = profile
         return profile

@@ -110,6 +110,9 @@ package final class PeerProcess: Sendable {
     guard !spokeEarly, sender == process else { throw .unconfirmed(process: process) }
   }
 
+  /// The process, for a time without its descriptor.
+  var mark: ProcessMark { ProcessMark(process: process, startTime: startTime) }
+
   private static let peerDescriptor: Int32 = 77
 
   private static func option<Value: BitwiseCopyable>(
@@ -130,7 +133,7 @@ package final class PeerProcess: Sendable {
   }
 
   /// The line of `/proc/PID/stat` (proc_pid_stat(5)).
-  private struct State {
+  fileprivate struct State {
     let startTime: UInt64
     let isEnding: Bool
 
@@ -144,6 +147,18 @@ package final class PeerProcess: Sendable {
       // PF_EXITING
       isEnding = flags & 4 != 0
     }
+  }
+}
+
+/// A process by its number and its start, a pair that the system hardly gives twice, also after
+/// another start of the system.
+struct ProcessMark: Codable, Hashable, Sendable {
+  let process: Int32
+  let startTime: UInt64
+
+  var isRunning: Bool {
+    let state = text(of: "/proc/\(process)/stat").flatMap(PeerProcess.State.init)
+    return state?.startTime == startTime && state?.isEnding == false
   }
 }
 
