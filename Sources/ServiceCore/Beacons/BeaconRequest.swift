@@ -36,7 +36,8 @@ extension BeaconService {
     _ request: BeaconRequest, for client: ServiceClient
   ) throws(BeaconServiceError) -> BeaconReply {
     if let daemon = manager.daemon {
-      if case .reportReceiverStates = request { client.beginReceiving() }
+      // In the daemon, the client starts to receive with the report.
+      if case .reportReceiverStates = request { client.client.isReceiving = true }
       return try daemon.perform(request, for: client.identifier)
     }
     switch request {

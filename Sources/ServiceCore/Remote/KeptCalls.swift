@@ -124,9 +124,8 @@ struct KeptCalls {
     case .register(let region, _):
       change(.region(region.identifier), of: group) { $0.regions[region.identifier] = region }
     case .unregister(let name): change(.region(name), of: group) { $0.regions[name] = nil }
-    case .rangingRequests, .regions, .region, .snapshot, .approach, .requestState, .keep,
-      .reportReceiverStates:
-      break
+    case .reportReceiverStates: change(identifier) { $0.isReceiving = true }
+    case .rangingRequests, .regions, .region, .snapshot, .approach, .requestState, .keep: break
     }
   }
 
