@@ -1,10 +1,10 @@
-// A service for apps, or whoever holds its socket, which talks to the library of an app. Input: a byte of choices, and a
-// script (support/apps/Script.swift) of what the service sends. A call of the app is answered by the lines up to its reply,
-// in which `#` is the number of the call, or else by `done`. Commands: `@e` ends the connection, `@h` leaves a call
-// without an answer if the app is impatient, `@o` connects again, and the app's calls are below.
+// The service for apps, or another program at its socket, as the library of an app receives it. Input: a byte of
+// choices, and a script (support/apps/Script.swift) of what the service sends. A call of the app is answered by the
+// lines up to its reply, in which `#` is the number of the call, or else by `done`. Commands: `@e` ends the connection,
+// `@h` leaves a call without an answer if the app is impatient, `@o` connects again, and the app's calls are below.
 //
-// Each event is handed out, acknowledged and finished as a plain model states: a stored one once. No call waits for ever, and
-// afterwards the app is served by another connection.
+// Each event is handed out, acknowledged and finished as a plain model states: a stored one once. No call waits for
+// ever, and afterwards the app is served by another connection.
 
 import Advertising
 import Dispatch

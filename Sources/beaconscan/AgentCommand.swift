@@ -73,7 +73,10 @@ private struct AgentRun {
         continue
       }
       while let reply = try connection?.next() {
-        if try take(reply) { return }
+        if try take(reply) {
+          try notices?.show([], user: dialog.user)
+          return
+        }
       }
       if connection?.input.isOver == true { try endConnection() }
       if notices != nil {

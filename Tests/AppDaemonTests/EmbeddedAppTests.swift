@@ -11,15 +11,6 @@ import Testing
 
 /// The library for C as an app of a daemon.
 @Suite(.blocking) struct EmbeddedAppTests {
-  private static func scanner() -> ScriptedScanner {
-    let scanner = ScriptedScanner(isRecorded: false)
-    scanner.add(
-      BeaconFrame(uuid: AppServerTests.uuid, major: 1, minor: 1), rssi: -60, every: 0.5, from: 10,
-      to: 20)
-    scanner.report(.scanning, at: 0)
-    return scanner
-  }
-
   private static func scanner(
     _ machine: TestMachine, _ more: [String: String] = [:]
   ) throws -> EmbeddedScanner {
@@ -56,7 +47,7 @@ import Testing
   }
 
   @Test func aProgramReceivesWhatTheDaemonDoes() async throws {
-    let machine = try TestMachine(Self.scanner())
+    let machine = try TestMachine(.visitor())
     try machine.start()
     do {
       let scanner = try Self.scanner(machine, ["range": "true"])
@@ -75,7 +66,7 @@ import Testing
 
   /// Two programs of one app, such as two scripts of Python, do not share their regions.
   @Test func twoProgramsOfOneAppAreApart() async throws {
-    let machine = try TestMachine(Self.scanner())
+    let machine = try TestMachine(.visitor())
     try machine.start()
     let first = try Self.scanner(machine)
     let other = try Self.scanner(machine, ["region": "hall=\(AppServerTests.uuid):2"])
@@ -90,7 +81,7 @@ import Testing
 
   /// The program ends while no daemon runs.
   @Test func regionsOfAProcessDoNotOutliveTheDaemonAlone() async throws {
-    let machine = try TestMachine(Self.scanner())
+    let machine = try TestMachine(.visitor())
     try machine.start()
     do {
       let scanner = try Self.scanner(machine)
@@ -107,7 +98,7 @@ import Testing
   }
 
   @Test func regionsStayWithAlwaysAndTheirEventsComeOnce() async throws {
-    let machine = try TestMachine(Self.scanner())
+    let machine = try TestMachine(.visitor())
     try machine.start()
     machine.appsRun.withLock { $0 = true }
     try Self.scanner(machine, ["always": "true"]).stop()
@@ -137,7 +128,7 @@ import Testing
   }
 
   @Test func nobodyHasDecidedAndThenTheAdministratorDoes() async throws {
-    let machine = try TestMachine(Self.scanner(), file: "{}")
+    let machine = try TestMachine(.visitor(), file: "{}")
     try machine.start()
     let scanner = try Self.scanner(machine)
     let undecided = try await Self.lines(scanner, machine, to: "health")
@@ -155,7 +146,7 @@ import Testing
   }
 
   @Test func aDaemonThatIsRequiredAndMissingIsAFault() async throws {
-    let machine = try TestMachine(Self.scanner())
+    let machine = try TestMachine(.visitor())
     let scanner = try Self.scanner(machine)
     let absent = try await Self.lines(scanner, machine, to: "health")
     #expect(absent.map(\.type) == ["health"])

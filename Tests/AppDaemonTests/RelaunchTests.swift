@@ -11,14 +11,6 @@ import Testing
 
 /// Apps that are started for the events that wait for them.
 @Suite(.blocking) struct RelaunchTests {
-  private static func scanner() -> ScriptedScanner {
-    let scanner = ScriptedScanner(isRecorded: false)
-    scanner.add(
-      BeaconFrame(uuid: AppServerTests.uuid, major: 1, minor: 1), rssi: -60, every: 0.5, from: 10,
-      to: 20)
-    return scanner
-  }
-
   /// Runs an app until its region is stored.
   private static func runApp(_ machine: TestMachine, _ launch: AppLaunch) async throws {
     do {
@@ -31,7 +23,7 @@ import Testing
   }
 
   @Test func theMarkerOfAnAppIsThereWhileEventsWait() async throws {
-    let machine = try TestMachine(Self.scanner())
+    let machine = try TestMachine(.visitor())
     try machine.start()
     try await Self.runApp(machine, .marker)
     let marker = try #require(machine.apps?.uses.keys.first).fileName
@@ -51,7 +43,7 @@ import Testing
   }
 
   @Test func theSessionIsOrderedUntilTheEventsAreProcessed() async throws {
-    let machine = try TestMachine(Self.scanner())
+    let machine = try TestMachine(.visitor())
     try machine.start()
     let launch = AppLaunch.busName("org.example.Kiosk")
     try await Self.runApp(machine, launch)
@@ -94,7 +86,7 @@ import Testing
   /// Without a connection, an app may still run.
   @Test(arguments: [false, true])
   func anAppThatRunsIsNotStartedAgain(afterRestart: Bool) async throws {
-    let machine = try TestMachine(Self.scanner())
+    let machine = try TestMachine(.visitor())
     try machine.start()
     try await Self.runApp(machine, .marker)
     machine.appsRun.withLock { $0 = true }
@@ -110,6 +102,38 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: path))
     machine.appsRun.withLock { $0 = false }
     #expect(await eventually { FileManager.default.fileExists(atPath: path) })
+    await machine.stop()
+  }
+
+  /// A connection without a greeting of an app, such as that of an agent, is not one of the app.
+  @Test func anotherConnectionOfTheProgramIsNotTheApp() async throws {
+    let machine = try TestMachine(.visitor())
+    try machine.start()
+    try await Self.runApp(machine, .marker)
+    let app = try #require(machine.apps?.uses.keys.first)
+    await machine.stop()
+    // No process of the app is known.
+    let file = URL(filePath: machine.scratch[try #require(machine.profiles.first)])
+    let object = try JSONSerialization.jsonObject(with: Data(contentsOf: file))
+    var profile = try #require(object as? [String: Any])
+    profile["processes"] = nil
+    try JSONSerialization.data(withJSONObject: profile).write(to: file)
+    try machine.start()
+    machine.appsRun.withLock { $0 = true }
+    let link = LineSocket(
+      try #require(DaemonLink.connect(to: machine.socket)), maximumLine: 1 << 20,
+      on: DispatchQueue(label: "test"))
+    let isGreeted = Locked(false)
+    let hasEnded = Locked(false)
+    link.start(received: { _ in isGreeted.withLock { $0 = true } }) {
+      hasEnded.withLock { $0 = true }
+    }
+    #expect(await eventually { isGreeted.withLock { $0 } })
+    // It ends the connection.
+    link.send(Array("{}".utf8))
+    #expect(await eventually { hasEnded.withLock { $0 } })
+    let path = machine.scratch["launch/\(app.fileName)"]
+    #expect(await machine.advance { FileManager.default.fileExists(atPath: path) })
     await machine.stop()
   }
 
@@ -174,7 +198,7 @@ import Testing
   }
 
   @Test func anAppThatMustNotBeStartedIsNot() async throws {
-    let machine = try TestMachine(Self.scanner())
+    let machine = try TestMachine(.visitor())
     let start = machine.scanner.clock.now
     try machine.start()
     try await Self.runApp(machine, .never)
@@ -259,7 +283,7 @@ import Testing
 
   /// polkit is asked about a process, and there is none when a daemon starts.
   @Test func polkitsAnswerOutlivesTheDaemon() async throws {
-    let machine = try TestMachine(Self.scanner())
+    let machine = try TestMachine(.visitor())
     try machine.start()
     try await Self.runApp(machine, .marker)
     await machine.stop()
@@ -281,7 +305,7 @@ import Testing
   }
 
   @Test func anAppWithoutRegionsLeavesNoFiles() async throws {
-    let machine = try TestMachine(Self.scanner())
+    let machine = try TestMachine(.visitor())
     try machine.start()
     try await Self.runApp(machine, .never)
     let app = try #require(machine.apps?.uses.keys.first)

@@ -17,6 +17,18 @@ private final class Anyone: AuthorizationProvider {
   }
 }
 
+extension ScriptedScanner {
+  /// A radio that receives a visitor from the 10th to the 20th second.
+  static func visitor() -> ScriptedScanner {
+    let scanner = ScriptedScanner(isRecorded: false)
+    scanner.add(
+      BeaconFrame(uuid: AppServerTests.uuid, major: 1, minor: 1), rssi: -60, every: 0.5, from: 10,
+      to: 20)
+    scanner.report(.scanning, at: 0)
+    return scanner
+  }
+}
+
 /// A value that several threads use.
 final class Locked<Value: Sendable>: Sendable {
   private let value: Mutex<Value>

@@ -194,8 +194,11 @@ package final class Apps: Sendable {
   /// Records the end of a connection, after its clients were removed.
   func end(_ process: PeerProcess) {
     let authorization = state.withLock { state -> AppAuthorization? in
-      state.living[process.app]?.processes.removeAll { $0 === process }
-      state.living[process.app]?.earlier.append(process.mark)
+      // A connection that was not admitted is none of the app's.
+      if let index = state.living[process.app]?.processes.firstIndex(where: { $0 === process }) {
+        state.living[process.app]?.processes.remove(at: index)
+        state.living[process.app]?.earlier.append(process.mark)
+      }
       return state.living[process.app]?.authorization
     }
     authorization?.remove(process)
