@@ -172,7 +172,8 @@ import Testing
     await machine.stop()
     // The daemon ends first here, so only its next start finds that there is nothing to do.
     try machine.start()
-    #expect(await eventually { machine.profiles.isEmpty })
+    let uses = { machine.apps?.uses ?? [:] }
+    #expect(await eventually { machine.profiles.isEmpty }, "\(uses()) \(machine.scratch.names)")
     await machine.stop()
   }
 
