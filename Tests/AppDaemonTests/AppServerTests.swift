@@ -72,6 +72,30 @@ import Testing
     await machine.stop()
   }
 
+  /// Otherwise an app would take an event for one of a region that it has stopped to monitor.
+  @Test func aRegionOfAnEarlierProcessIsKnownByItsEventWithoutADaemon() async throws {
+    let scanner = ScriptedScanner.visitor()
+    let start = scanner.clock.now
+    let machine = try TestMachine(scanner)
+    try machine.start()
+    do {
+      let app = try #require(machine.app())
+      try app.client.register(Self.region("door"))
+      app.manager.flush()
+      app.end()
+    }
+    #expect(await machine.isWithoutProcesses())
+    #expect(await machine.advance { scanner.delivered.seconds(since: start) > 40 })
+    let app = try #require(machine.app())
+    #expect(await eventually { app.crossings == ["enter door", "exit door"] })
+    await machine.stop()
+    #expect(await eventually { app.isWithoutDaemon })
+    #expect(app.client.region("door") == Self.region("door"))
+    // What the app removes does not come back by an event that was on its way.
+    app.client.unregister("door")
+    #expect(app.client.region("door") == nil)
+  }
+
   @Test func eventsWaitForAnAppThatMayAlwaysAndComeOnce() async throws {
     let scanner = ScriptedScanner(isRecorded: false)
     scanner.add(Self.frame(1), rssi: -60, every: 0.5, from: 10, to: 20)

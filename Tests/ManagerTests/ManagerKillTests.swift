@@ -10,7 +10,7 @@ import Testing
 
   /// Each of them takes longer than one without a daemon, to which the app connects again.
   static let daemonKills =
-    ProcessInfo.processInfo.environment["BEACONSCAN_KILLS"].flatMap { Int($0) } ?? 12
+    ProcessInfo.processInfo.environment["BEACONSCAN_KILLS"].flatMap { Int($0) } ?? 60
 
   @Test func nothingIsLostOrTwice() throws {
     let scratch = try Scratch()
@@ -77,6 +77,7 @@ import Testing
       try #require(
         daemon.isRunning && app.isRunning, "before kill \(number), one ended by itself")
       let target = random.next() % 3
+      write("kill \(["daemon", "app", "both"][Int(target)])", to: appLog)
       if target != 1 { kill(daemon.identifier, SIGKILL) }
       if target != 0 { kill(app.identifier, SIGKILL) }
       if target != 1 {
@@ -119,6 +120,14 @@ import Testing
     var (inside, known): (Set<String>, Set<String>) = ([], [])
     var (count, starts, repeated) = (0, 0, 0)
     var crossings: [String] = []
+    /// The latest crossings, states of the line's region, starts and kills.
+    func context(_ number: Int) -> String {
+      let name = lines[number].split(separator: " ")[1]
+      return lines[...number].filter { line in
+        isCrossing(line) || line == "start" || line.hasPrefix("kill")
+          || line.hasPrefix("state \(name) ")
+      }.suffix(40).joined(separator: ", ")
+    }
     for (number, line) in lines.enumerated() {
       let words = line.split(separator: " ").map(String.init)
       if line == "start" {
@@ -141,10 +150,10 @@ import Testing
       case "enter":
         count += 1
         known.insert(words[1])
-        #expect(inside.insert(words[1]).inserted, "line \(number + 1): entered twice")
+        #expect(inside.insert(words[1]).inserted, "entered twice: \(context(number))")
       case "exit":
         count += 1
-        #expect(inside.remove(words[1]) != nil, "line \(number + 1): left twice")
+        #expect(inside.remove(words[1]) != nil, "left twice: \(context(number))")
       default: break
       }
     }
@@ -187,6 +196,12 @@ import Testing
       else { return false }
       return lines[last...].count { $0.hasPrefix("world") } >= count
     }
+  }
+
+  private func write(_ line: String, to log: URL) {
+    guard let file = try? FileHandle(forWritingTo: log), (try? file.seekToEnd()) != nil else { return }
+    try? file.write(contentsOf: Data("\(line)\n".utf8))
+    try? file.close()
   }
 
   private func read(_ log: URL) -> [Substring] {

@@ -462,6 +462,8 @@ package final class DaemonLink: Sendable {
     case .reply(let number, let reply):
       state.withLock { $0.answers.removeValue(forKey: number) }?(reply)
     case .delivery(let number, let client, let event, let entry):
+      // In the order of the replies. Without a daemon, it tells what is registered.
+      state.withLock { $0.kept.note(event.event, of: client) }
       events.async { [self] in
         deliver(
           Delivery(number: number, connection: connection, client: client), event.event,
@@ -484,7 +486,6 @@ package final class DaemonLink: Sendable {
       state.withLock { $0.authorization = event.status }
     }
     let isNew = state.withLock { state -> Bool? in
-      state.kept.note(event, of: delivery.client)
       guard let entry = state.current(entry, of: delivery) else { return true }
       if state.processed.contains(entry) { return nil }
       defer { state.processing[entry] = delivery }

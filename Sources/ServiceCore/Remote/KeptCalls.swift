@@ -189,13 +189,31 @@ struct KeptCalls {
       circles.map { ($0.region.identifier, $0) }, uniquingKeysWith: { $1 })
   }
 
-  /// Records that a request for one fix was answered.
+  /// Records what an event tells: a request for one fix was answered, or what an earlier process
+  /// has registered, unless this one has changed it.
   mutating func note(_ event: any ServiceEvent, of identifier: ClientIdentifier) {
     switch event {
     case LocationEvent.requestedFix, LocationEvent.requestTimedOut, LocationEvent.requestFailed:
       change(identifier) { $0.request = nil }
+    case BeaconEvent.region(let event):
+      let name = event.region.identifier
+      note(.region(name), of: identifier) { $0.regions[name] = $0.regions[name] ?? event.region }
+    case LocationEvent.circle(let event):
+      let name = event.circle.region.identifier
+      note(.circle(name), of: identifier) { $0.circles[name] = $0.circles[name] ?? event.circle }
+    case LocationEvent.visit: note(.visits, of: identifier) { $0.visits = true }
+    case LocationEvent.significantChange:
+      note(.significantChanges, of: identifier) { $0.significantChanges = true }
     default: break
     }
+  }
+
+  private mutating func note(
+    _ registration: Registration, of identifier: ClientIdentifier, _ note: (inout Group) -> Void
+  ) {
+    guard let group = clients[identifier]?.group, groups[group]?.changes[registration] == nil
+    else { return }
+    note(&groups[group, default: Group()])
   }
 
   /// Returns the reply while there is no daemon.
