@@ -18,17 +18,19 @@ package final class KioskServer: Sendable {
   private let control: any KioskControl
   private let countsOfCore: @Sendable () -> KioskCounts
   private let limits: ClientLimits
+  private let consent: ConsentForm?
   private let counts = RequestCounts()
 
-  package init(
+  init(
     _ hub: KioskHub, control: any KioskControl, rules: AccessRules,
-    limits: ClientLimits = ClientLimits(),
+    limits: ClientLimits = ClientLimits(), consent: ConsentForm? = nil,
     counts: @escaping @Sendable () -> KioskCounts = { KioskCounts() }
   ) {
     self.hub = hub
     self.control = control
     self.rules = rules
     self.limits = limits
+    self.consent = consent
     countsOfCore = counts
   }
 
@@ -50,6 +52,7 @@ package final class KioskServer: Sendable {
   /// Ends the event streams. Waits up to the limit for their clients to receive everything.
   @concurrent package func endStreams(limit: Duration = .milliseconds(500)) async {
     hub.waiters.close()
+    consent?.waiters.close()
     let end = ContinuousClock.now + limit
     while counts.openStreams > 0, ContinuousClock.now < end {
       try? await Task.sleep(for: .milliseconds(5))
@@ -63,7 +66,8 @@ package final class KioskServer: Sendable {
     onReady: @Sendable ([Int?]) -> Void
   ) async throws {
     let routes = Routes(
-      hub: hub, control: control, countsOfCore: countsOfCore, counts: counts, rules: rules)
+      hub: hub, control: control, countsOfCore: countsOfCore, counts: counts, rules: rules,
+      consent: consent)
     let connections = OpenConnections(limit: limits.connections)
     var listeners: [NIOAsyncChannel<Child, Never>] = []
     var files: [SocketFile] = []

@@ -1,3 +1,4 @@
+import AppDaemon
 import Frontends
 import Ranging
 import Records
@@ -116,6 +117,58 @@ package enum OpenAPI {
               \(refusals)
             }
           }
+        },
+        "/api/v1/consent": {
+          "get": {
+            "operationId": "consent",
+            "summary": "The open questions of apps, again after each change, as Server-Sent Events named questions. Apps are asked about while such a stream is open.",
+            "security": [{ "token": [] }],
+            "responses": {
+              "200": {
+                "description": "A stream without end.",
+                "content": { "text/event-stream": { "schema": { "type": "string" } } }
+              },
+              "401": \(problem("The token is missing or wrong.")),
+              "404": \(problem("The service has no apps.")),
+              "503": \(problem("Too many streams are open.")),
+              \(refusals)
+            }
+          }
+        },
+        "/api/v1/consent/{id}": {
+          "parameters": [
+            {
+              "name": "id", "in": "path", "required": true,
+              "description": "The question's id.",
+              "schema": { "type": "string", "pattern": "^[0-9a-f]{1,16}-[0-9]{1,18}$" }
+            }
+          ],
+          "put": {
+            "operationId": "putConsent",
+            "summary": "Answers a question.",
+            "security": [{ "token": [] }],
+            "requestBody": {
+              "required": true,
+              "content": {
+                "application/json": {
+                  "schema": {
+                    "type": "object",
+                    "properties": { "answer": \(answers) },
+                    "required": ["answer"],
+                    "additionalProperties": false
+                  }
+                }
+              }
+            },
+            "responses": {
+              "204": { "description": "The question is answered." },
+              "401": \(problem("The token is missing or wrong.")),
+              "404": \(problem("There is no such question, or the service has no apps.")),
+              "413": \(problem("The body is too long.")),
+              "422": \(problem("The body is no answer to this question.")),
+              \(refusals)
+            }
+          }
         }
       },
       "components": {
@@ -126,6 +179,10 @@ package enum OpenAPI {
       }
     }
     """
+
+  private static let answers =
+    "{ \"type\": \"string\", \"enum\": ["
+    + ConsentAnswer.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ") + "] }"
 
   /// The paths that can only be read and have no parameters.
   private static let readers = [
@@ -205,7 +262,7 @@ package enum OpenAPI {
     var text = Schema.components([
       KioskHub.report.schema, RegionRecord.record.schema, ServiceHealth.record.schema,
       LocationRecord.record.schema, SignalRecord.record.schema, NumberedEvent.record.schema,
-      SnapshotRecord.record.schema,
+      SnapshotRecord.record.schema, ConsentQuestion.record.schema,
       HTTPRefusal.record.schema,
     ])
     text.removeLast()

@@ -13,6 +13,8 @@ package struct AccessRules: Sendable {
   package var origins: Set<String> = []
   /// The secret that permits changes, or `nil` to refuse all changes over HTTP.
   package var token: [UInt8]?
+  /// The path of the apps' questions, which always needs the token.
+  static let consent = "/api/v1/consent"
   /// Whether reading needs the token too, since other machines can reach the service.
   package var isTokenNeededToRead = false
 
@@ -22,12 +24,12 @@ package struct AccessRules: Sendable {
     try checkHost(request)
     try checkOrigin(request)
     let isChange = request.method != .get && request.method != .head && request.method != .options
-    guard isChange || isTokenNeededToRead, request.method != .options else { return }
+    let isProtected = isChange || isTokenNeededToRead || request.path == Self.consent
+    guard isProtected, request.method != .options else { return }
     guard let token else {
       throw HTTPRefusal(
         .forbidden,
-        "nothing can be changed over HTTP without a token; start the service with --token-file FILE"
-      )
+        "changes and the questions of apps need a token; start the service with --token-file FILE")
     }
     guard let given = givenToken(request, isChange: isChange) else {
       throw HTTPRefusal(

@@ -11,6 +11,7 @@ struct Routes: Sendable {
   private static let maximumEvents = 1000
   private static let patience = Duration.seconds(3)
   private static let regionPrefix = "/api/v1/regions/"
+  private static let questionPrefix = AccessRules.consent + "/"
   private static let nameRule = "a region's name has 1 to 64 characters, and no control characters"
 
   let hub: KioskHub
@@ -18,6 +19,8 @@ struct Routes: Sendable {
   let countsOfCore: @Sendable () -> KioskCounts
   let counts: RequestCounts
   let rules: AccessRules
+  /// `nil` if the service has no apps.
+  let consent: ConsentForm?
 
   func respond(to request: Request) async -> Response {
     var response: Response
@@ -38,10 +41,13 @@ struct Routes: Sendable {
     let reader = Self.readers[path]
     let region = path.hasPrefix(Self.regionPrefix) ? path.dropFirst(Self.regionPrefix.count) : "/"
     let isRegion = !region.contains("/")
-    guard page != nil || reader != nil || isRegion else {
+    let isQuestion = path.hasPrefix(Self.questionPrefix)
+    guard page != nil || reader != nil || isRegion || isQuestion else {
       throw HTTPRefusal(.notFound, "there is nothing at this path")
     }
-    let methods = ["GET", "HEAD", "OPTIONS"] + (isRegion ? ["PUT", "DELETE"] : [])
+    let methods =
+      isQuestion
+      ? ["OPTIONS", "PUT"] : ["GET", "HEAD", "OPTIONS"] + (isRegion ? ["PUT", "DELETE"] : [])
     if request.method == .options { return options(request, methods) }
     guard methods.contains(request.method.rawValue) else {
       throw HTTPRefusal(
@@ -50,6 +56,10 @@ struct Routes: Sendable {
     }
     if let page { return page.response }
     if let reader { return try await reader(self, request) }
+    if isQuestion {
+      try form.answer(path.dropFirst(Self.questionPrefix.count), request.body)
+      return Response(status: .noContent)
+    }
     return try await self.region(request, region)
   }
 
@@ -73,6 +83,10 @@ struct Routes: Sendable {
     },
     "/api/v1/history": { routes, request throws(HTTPRefusal) in try routes.history(request) },
     "/api/v1/events": { routes, request throws(HTTPRefusal) in try routes.events(request) },
+    AccessRules.consent: { routes, _ throws(HTTPRefusal) in
+      let form = try routes.form
+      return try routes.stream { try await form.write(to: $0) }
+    },
   ]
 
   /// Returns the response to an invalid or incomplete request, the last of its connection.
@@ -116,24 +130,42 @@ struct Routes: Sendable {
     }
   }
 
+  private var form: ConsentForm {
+    get throws(HTTPRefusal) {
+      guard let consent else {
+        throw HTTPRefusal(
+          .notFound, "the service has no apps; start it with --apps and --apps-state")
+      }
+      return consent
+    }
+  }
+
   private func events(_ request: Request) throws(HTTPRefusal) -> Response {
+    let stream = EventStream(
+      hub: hub,
+      lastEvent: request.headers[.lastEventID] ?? request.query["lastEventId"])
+    return try self.stream { writer in
+      hub.interest.begin()
+      defer { hub.interest.end() }
+      try await stream.write(to: writer)
+    }
+  }
+
+  private func stream(
+    _ write: @escaping @Sendable (Response.Writer) async throws -> Void
+  ) throws(HTTPRefusal) -> Response {
     guard counts.openStream(limit: Self.maximumStreams) else {
       throw HTTPRefusal(
         .serviceUnavailable,
         "\(Self.maximumStreams) event streams are open, which is the limit; close some",
         [.retryAfter: "10"])
     }
-    let stream = EventStream(
-      hub: hub,
-      lastEvent: request.headers[.lastEventID] ?? request.query["lastEventId"])
     let counter = StreamCounter(counts)
     return Response(
       status: .ok, headers: [.contentType: "text/event-stream"],
       body: .stream { writer in
         defer { withExtendedLifetime(counter) {} }
-        hub.interest.begin()
-        defer { hub.interest.end() }
-        try await stream.write(to: writer)
+        try await write(writer)
       })
   }
 

@@ -183,8 +183,9 @@ package final class ServiceRun: Sendable {
     reload: @escaping Reload,
     until interrupt: @escaping @Sendable () async -> Void
   ) async throws(ServiceFailure) {
-    let server = KioskServer(hub, control: regions, rules: configuration.access) { [self] in counts
-    }
+    let server = KioskServer(
+      hub, control: regions, rules: configuration.access, consent: apps?.consent
+    ) { [self] in counts }
     // Otherwise SIGHUP would end the process until its handler is active.
     signal(SIGHUP, SIG_IGN)
     var failure: ServiceFailure?

@@ -19,8 +19,7 @@ private final class ScriptedAgent: Sendable {
   init(_ agents: ConsentAgents, user: UInt32, answers: [ConsentAnswer] = []) {
     self.agents = agents
     state.withLock { $0.answers = answers }
-    let agent = AppIdentity("/usr/bin/agent", strength: .claim, user: user)
-    let id = agents.add(agent) { [weak self] message in self?.receive(message) }
+    let id = agents.add(of: user) { [weak self] message in self?.receive(message) }
     self.id.withLock { $0 = id }
   }
 

@@ -135,9 +135,8 @@ import Testing
     // Without a rule, the app's user is asked.
     try polkit.setRules("")
     #expect(eventually { app.verdict.status == .notDetermined })
-    let agent = AppIdentity("/usr/bin/agent", strength: .claim, user: peer.process.app.user)
     let questions = Mutex(0)
-    _ = all.agents.add(agent) { _ in questions.withLock { $0 += 1 } }
+    _ = all.agents.add(of: peer.process.app.user) { _ in questions.withLock { $0 += 1 } }
     app.request(.authorizedWhenInUse, for: "")
     #expect(eventually { questions.withLock { $0 } == 1 })
     // A rule that comes while the person is asked decides, and withdraws the question.
@@ -176,9 +175,8 @@ import Testing
     peer.kill()
     polkit.resume()
     // A request waits for the answer, and then is put to an agent.
-    let agent = AppIdentity("/usr/bin/agent", strength: .claim, user: peer.process.app.user)
     let questions = Mutex(0)
-    _ = all.agents.add(agent) { _ in questions.withLock { $0 += 1 } }
+    _ = all.agents.add(of: peer.process.app.user) { _ in questions.withLock { $0 += 1 } }
     app.request(.authorizedAlways, for: "")
     #expect(eventually { questions.withLock { $0 } == 1 })
     #expect(app.verdict.status == .authorizedWhenInUse)

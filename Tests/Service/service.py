@@ -147,7 +147,7 @@ class Service:
 class Stream:
     """An event stream: a thread reads it into a list of (id, name, data)."""
 
-    def __init__(self, service, last=None, keep=None, pause=0):
+    def __init__(self, service, last=None, keep=None, pause=0, path="/api/v1/events"):
         """`keep` names the events that are kept, and `pause` is what a slow client waits after each line, in seconds."""
         self.items, self.ended, self.last, self.keep, self.pause = [], False, last, keep, pause
         self.socket = socket.socket()
@@ -156,7 +156,7 @@ class Stream:
         self.socket.settimeout(PATIENCE)
         self.socket.connect(("127.0.0.1", service.port))
         self.socket.sendall(
-            f"GET /api/v1/events HTTP/1.1\r\nHost: localhost:{service.port}\r\n".encode()
+            f"GET {path} HTTP/1.1\r\nHost: localhost:{service.port}\r\n".encode()
             + (f"Last-Event-ID: {last}\r\n".encode() if last else b"") + b"\r\n")
         self.file = self.socket.makefile("rb", 512 if pause else -1)
         self.thread = threading.Thread(target=self.read, daemon=True)

@@ -12,6 +12,11 @@ package struct ConsentQuestion: Codable, Hashable, Sendable {
   package let wanted: AuthorizationStatus
   /// The app's user.
   package let user: UInt32
+
+  /// The answers that a person may give.
+  package var answers: [ConsentAnswer] {
+    ConsentAnswer.allCases.filter { $0 != .always || wanted == .authorizedAlways }
+  }
 }
 
 /// A person's answer.

@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import Scanning
 import ServiceCore
 import Synchronization
@@ -28,22 +29,24 @@ package final class ConsentAgents: Sendable {
     decide: @escaping @Sendable (AppIdentity, ConsentQuestion, ConsentAnswer, UInt32) -> Void
   ) {
     self.timeout = timeout
-    state = Mutex(State(board: ConsentBoard(timeout: timeout)))
+    state = Mutex(
+      State(board: ConsentBoard(timeout: timeout, administrators: [0, geteuid()])))
     self.decide = decide
   }
 
-  /// Registers an agent, which must not be in a sandbox: it answers for its user.
+  /// Registers an agent of a user, which must not be in a sandbox: it answers for its user, and an
+  /// agent of root or of the service's own user for all others too.
   ///
   /// `send` is called in the order of the messages, on one queue. It must not wait.
   package func add(
-    _ agent: AppIdentity, send: @escaping @Sendable (ConsentMessage) -> Void
+    of user: UInt32, send: @escaping @Sendable (ConsentMessage) -> Void
   ) -> ID {
     let id = state.withLock { state in
       state.latestID += 1
       state.channels[state.latestID] = send
       return state.latestID
     }
-    apply { $0.agentArrives(id, user: agent.user, at: .now) }
+    apply { $0.agentArrives(id, user: user, at: .now) }
     return id
   }
 

@@ -28,12 +28,17 @@ struct ConsentBoard {
 
   /// The nanoseconds that a person has for an answer.
   private let timeout: Int64
+  /// The users whose agents answer for all users.
+  private let administrators: Set<UInt32>
   /// Oldest first.
   private var agents: [Agent] = []
   private var entries: [AppIdentity: Entry] = [:]
   private var latestID: UInt64 = 0
 
-  init(timeout: Int64) { self.timeout = timeout }
+  init(timeout: Int64, administrators: Set<UInt32> = [0]) {
+    self.timeout = timeout
+    self.administrators = administrators
+  }
 
   mutating func appRequests(
     _ wanted: AuthorizationStatus, _ app: AppIdentity, at now: MonotonicTime
@@ -105,12 +110,12 @@ struct ConsentBoard {
       .flatMap { app, entry in entry.asked == nil ? ask(app, at: now) : [] }
   }
 
-  /// Asks the newest agent of the app's user, or else of root.
+  /// Asks the newest agent of the app's user, or else of an administrator.
   private mutating func ask(_ app: AppIdentity, at now: MonotonicTime) -> [Effect] {
     guard let entry = entries[app] else { return [] }
     let agent =
       agents.last { $0.user == app.user && !entry.silent.contains($0.id) }
-      ?? agents.last { $0.user == 0 && !entry.silent.contains($0.id) }
+      ?? agents.last { administrators.contains($0.user) && !entry.silent.contains($0.id) }
     guard let agent else { return [] }
     entries[app]?.asked = (agent.id, now.advanced(by: timeout))
     return [.send(.ask(entry.question), to: agent.id)]

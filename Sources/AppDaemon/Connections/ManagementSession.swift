@@ -51,7 +51,7 @@ final class ManagementSession: Sendable {
       guard !process.isConfined else {
         return send(.failed("\(Self.confined) cannot answer for its user; start it outside"))
       }
-      agent = authorizations.agents.add(process.app) { [weak self] message in
+      agent = authorizations.agents.add(of: process.app.user) { [weak self] message in
         guard let self, self.agent.withLock({ $0 != nil }) else { return }
         send(.consent(message))
       }

@@ -6,6 +6,7 @@ import ServiceCore
 
 /// The part of the service that receives for apps.
 final class AppsPart: Sendable {
+  let consent: ConsentForm
   private let apps: Apps
   private let server: AppServer
   private let socket: AppConfiguration.Socket
@@ -26,6 +27,7 @@ final class AppsPart: Sendable {
     let authorizations = AppAuthorizations(
       AppAuthorizations.Configuration(decisions: "\(configuration.folder)/decisions.json"),
       logger: logger)
+    consent = ConsentForm(authorizations.agents)
     var settings = Apps.Configuration(folder: configuration.folder, beacons: settings)
     settings.units = .system
     settings.markers = configuration.socket.folder.map { "\($0)/launch" }

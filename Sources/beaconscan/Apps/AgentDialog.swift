@@ -1,5 +1,6 @@
 import AppDaemon
 import Records
+import KioskService
 import ServiceCore
 
 /// The open questions of an agent, of which a person is asked the first.
@@ -53,16 +54,5 @@ struct AgentDialog {
     case "n", "no": .no
     default: nil
     }
-  }
-}
-
-extension ConsentQuestion {
-  /// The question in words, for a person of a user.
-  func sentence(for user: UInt32) -> String {
-    let owner = user == self.user ? "" : " of the user \(UserName.of(self.user))"
-    let sentence =
-      "\(description)\(owner) wants to use beacons and locations"
-      + (wanted == .authorizedAlways ? ", also while it does not run" : "")
-    return "\(sentence.prefix(1).uppercased())\(sentence.dropFirst())".printable
   }
 }

@@ -1,5 +1,6 @@
 import AppDaemon
 import DBusMessages
+import KioskService
 import ServiceCore
 
 /// The open questions of an agent as notifications of a desktop, with a button for each answer
@@ -64,15 +65,23 @@ struct AgentNotices {
       hasMarkup
       ? sentence.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
         .replacing(">", with: "&gt;") : sentence
-    var answers = [("once", "Once"), ("whileInUse", "While in use")]
-    if question.wanted == .authorizedAlways { answers.append(("always", "Always")) }
-    answers.append(("no", "No"))
     return Self.message(
       "Notify", .string("beaconscan"), .uint32(0), .string("find-location"),
       .string("Beacons and locations"), .string(body),
-      .array(element: "s", answers.flatMap { [.string($0.0), .string($0.1)] }),
+      .array(
+        element: "s",
+        question.answers.flatMap { [.string($0.rawValue), .string(Self.label(of: $0))] }),
       // Critical ones stay until they are answered.
       .properties(["urgency": .byte(2)]), .int32(0))
+  }
+
+  private static func label(of answer: ConsentAnswer) -> String {
+    switch answer {
+    case .once: "Once"
+    case .whileInUse: "While in use"
+    case .always: "Always"
+    case .no: "No"
+    }
   }
 
   /// Returns the answers that were given, without waiting.
