@@ -6,7 +6,8 @@
   BEACONSCAN_LONG=1 Tests/Checks/serve.py …                  SIGKILL 200 times, 500 moments of each fault, 200 streams for ten minutes, a simulated week
 
 It needs only Python. The check `description` also needs the package schemathesis, whose program BEACONSCAN_SCHEMATHESIS
-names; .ci/run installs it.
+names; .ci/run installs it. The check `programs` needs a program of the tests, .build/debug/StrangersProgram, which
+BEACONSCAN_STRANGERS names.
 
 The checks of the interface are here; long ones are in Tests/Service/endurance.py, faults of the machine in
 Tests/Service/faults.py, and the handle of the service in Tests/Service/service.py.
@@ -27,7 +28,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "Service"))
 
-import consent
+import apps
 import endurance
 import faults
 from service import LONG, PATIENCE, REGION, ROOT, TOKEN, UUID, Air, Service, eventually, visitor
@@ -519,7 +520,7 @@ def check_description():
 
 
 CHECKS = {
-    name[6:]: value for module in (globals(), vars(consent), vars(endurance), vars(faults)) for name, value in list(module.items())
+    name[6:]: value for module in (globals(), vars(apps), vars(endurance), vars(faults)) for name, value in list(module.items())
     if name.startswith("check_")}
 
 

@@ -1,7 +1,8 @@
-"""A check of Tests/Checks/serve.py: a page that asks which apps may use beacons and locations."""
+"""Checks of Tests/Checks/serve.py for apps: a page that asks what they may use, and programs of others."""
 
 import http.server
 import json
+import os
 import re
 import socket
 import subprocess
@@ -158,3 +159,61 @@ def check_consent():
             app.close()
             service.stop()
         files.shutdown()
+
+
+# What the programs of Tests/Strangers/Program print, as CoreLocationTests have it without a service.
+PROGRAMS = {
+    "run": ["enabled true", "circles true", "beacons false", "compass false", "significant true", "run 1001 501 8.3",
+            "main true"],
+    "hub": ["location true"], "automatic": ["start,filter 10,stop"], "live": ["live 1001 501", "waiting,moving"],
+    "watch": ["in fair,out fair"],
+}
+
+
+def track(path):
+    """Writes a walk of 2,400 m to the north, of two meters in a second."""
+    points = "".join(
+        f'<trkpt lat="{52.5 + 2.002 * second / 111_276.8:.9f}" lon="13.4"><time>2026-01-01T00:{second // 60:02}:'
+        f'{second % 60:02}Z</time><hdop>1</hdop></trkpt>' for second in range(1200))
+    path.write_text(f'<gpx version="1.1" creator="test"><trk><trkseg>{points}</trkseg></trk></gpx>')
+
+
+def check_programs():
+    """Programs that others wrote for Core Location run unchanged as apps of the service."""
+    program = os.environ.get("BEACONSCAN_STRANGERS")
+    if not program:
+        print("  skipped: BEACONSCAN_STRANGERS names no StrangersProgram")
+        return
+    printed = {}
+
+    def run(name, folder):
+        token, apps = folder / "token", folder / "apps.sock"
+        token.write_text(TOKEN)
+        token.chmod(0o600)
+        # Each has a service of its own, because a recording begins for the first that needs it.
+        with Service("--replay", str(folder.parent / "walk.gpx"), "--speed", "100x", "--token-file", str(token),
+                     "--apps", str(apps), "--apps-state", str(folder / "apps")) as service:
+            stream = Stream(service, path=f"{PATH}?access_token={TOKEN}")
+            stream.first("questions")
+            eventually("the socket of apps", apps.exists)
+            with subprocess.Popen([program, name], stdout=subprocess.PIPE, text=True, env={
+                    **os.environ, "BEACONSCAN_SOCKET": str(apps), "XDG_STATE_HOME": str(folder)}) as process:
+                question = eventually("a question", lambda: next(
+                    (one for item in stream.items for one in item[2]["questions"]), None))
+                answer = {"answer": question["answers"][-2]}
+                assert service.request("PUT", f"{PATH}/{question['id']}", json.dumps(answer), BEARER)[0] == 204
+                output, _ = process.communicate(timeout=PATIENCE)
+            lines = output.splitlines()
+            printed[name] = [line for line in lines if not line.startswith("status")]
+            assert process.returncode == 0, (name, process.returncode, output)
+
+    with tempfile.TemporaryDirectory() as name:
+        track(Path(name, "walk.gpx"))
+        threads = []
+        for one in PROGRAMS:
+            Path(name, one).mkdir()
+            threads.append(threading.Thread(target=run, args=(one, Path(name, one)), daemon=True))
+            threads[-1].start()
+        for thread in threads:
+            thread.join()
+    assert printed == PROGRAMS, printed
