@@ -477,8 +477,9 @@ let package = Package(
     .testTarget(
       name: "CoreLocationTests",
       dependencies: [
-        "Advertising", "AppTestSupport", "CaptureFiles", "CoreLocation", "Ranging", "Scanning",
-        "ServiceCore", "StrangersProgram", "StrangersSwift5", "StrangersSwift6", "TestSupport",
+        "Advertising", "AppTestSupport", "CaptureFiles", "CoreLocation", "LocationSources",
+        "Positioning", "Ranging", "Scanning", "ServiceCore", "StrangersProgram", "StrangersSwift5",
+        "StrangersSwift6", "TestSupport",
       ]),
     .testTarget(
       name: "RangingTests",

@@ -2,8 +2,11 @@ import AppTestSupport
 import CaptureFiles
 import Dispatch
 import Foundation
+import LocationSources
+import Positioning
 import Scanning
 import ServiceCore
+import Synchronization
 import TestSupport
 import Testing
 
@@ -41,8 +44,14 @@ import Testing
     _ text: String, _ name: String = "track.gpx", _ rule: AuthorizationRule = .onRequest
   ) throws -> LocationServices {
     try scratch.write(Array(text.utf8), name)
+    return services(try .tracks([scratch[name]], speed: .max), rule)
+  }
+
+  private func services(
+    _ source: LocationServices.PositionSource, _ rule: AuthorizationRule
+  ) -> LocationServices {
     var configuration = LocationServices.Configuration()
-    configuration.locationSource = try .tracks([scratch[name]], speed: .max)
+    configuration.locationSource = source
     configuration.authorization = Administrator(rule)
     configuration.persistence = .none
     return LocationServices.tested(configuration)
@@ -333,11 +342,44 @@ import Testing
     #expect(diary.calls.last == "arrived" && diary.entries.last?.arrival == nil)
   }
 
+  /// A track that begins when the test says.
+  private final class HeldTrack: LocationSource {
+    let track: TrackReplay
+    private let isHeld = Atomic<Bool>(true)
+
+    init(_ track: TrackReplay) { self.track = track }
+
+    var name: String { track.name }
+    var isRecorded: Bool { true }
+    var availability: ScannerAvailability { track.availability }
+
+    func begin() { isHeld.store(false, ordering: .releasing) }
+
+    func receive(
+      for demand: LocationDemand, until deadline: MonotonicTime?,
+      into inputs: inout [PositionInput]
+    ) throws -> LocationProgress {
+      while isHeld.load(ordering: .acquiring) { usleep(1000) }
+      return try track.receive(for: demand, until: deadline, into: &inputs)
+    }
+
+    func wake() { track.wake() }
+    func rest() { track.rest() }
+  }
+
   @Test func `a monitor's circles are entered and left in order`() async throws {
     var route = Route()
     route.go(4000, at: 2)
-    let services = try services(route.gpx, "track.gpx", .granted(.authorizedAlways))
+    try scratch.write(Array(route.gpx.utf8), "track.gpx")
+    let track = HeldTrack(try TrackReplay(paths: [scratch["track.gpx"]], speed: .max))
+    let services = services(.init(track), .granted(.authorizedAlways))
     let watch = CircleWatch { CLMonitor("watch", services: services) }
+    // A track does not wait for circles that are added later.
+    Task {
+      let other = CLMonitor("watch", services: services)
+      while await other.identifiers.count < 2 { try await Task.sleep(for: .milliseconds(5)) }
+      track.begin()
+    }
     func place(_ name: String, _ meters: Double) -> CircleWatch.Place {
       let center = CLLocationCoordinate2D(latitude: 52.5 + meters / 111_276.8, longitude: 13.4)
       return CircleWatch.Place(name: name, center: center, radius: 250)
