@@ -50,8 +50,8 @@ package struct AppRefusal: Error {
 /// The connection of a process of an application: it carries out the calls of the process's
 /// clients, and sends their events.
 ///
-/// A client gets at most 4,096 events before it finishes one, as in its own process. An end of the
-/// connection removes the clients. Their unfinished stored events then wait for the next ones.
+/// A client gets at most 4,096 events before it finishes one, as in its own process, and a process
+/// 16,384, beyond which the connection ends. An end of the connection removes the clients. Their unfinished stored events then wait for the next ones.
 package final class AppConnection: Sendable {
   package typealias Admission = @Sendable (AppHello) throws(AppRefusal) -> AppServices
   /// Begins to serve a program that manages apps, with a function that sends it a message.
@@ -60,8 +60,8 @@ package final class AppConnection: Sendable {
 
   /// The most clients of a process.
   private static let maximumClients = 1024
-  /// The most events that a client has not finished.
-  private static let maximumUnfinished = 4096
+  /// The most events that a process has not finished, also of clients that it has removed.
+  private static let maximumUnfinished = 16_384
   /// The most constraints that a client ranges.
   private static let maximumRanged = 1024
   /// The most bytes of a group's name.
@@ -250,14 +250,12 @@ package final class AppConnection: Sendable {
       return refuse("the name of a group may have \(Self.maximumName) bytes at most")
     }
     let isRoom = state.withLock { state in
-      // The events of removed clients count until they are finished.
       state.clients[identifier] == nil && state.clients.count < Self.maximumClients
-        && state.deliveries.count <= Self.maximumUnfinished * (state.clients.count + 1)
     }
     guard isRoom else {
       return refuse(
         "a process may have \(Self.maximumClients) clients at most, each with an identifier of its"
-          + " own, and must finish the events of those that it removes")
+          + " own")
     }
     let client = services.manager.addClient(
       in: group, isReceiving: isReceiving, pacesRecordings: pacesRecordings
@@ -274,13 +272,16 @@ package final class AppConnection: Sendable {
   private func deliver(_ delivery: ServiceDelivery, to client: ClientIdentifier) {
     guard let event = DeliveredEvent(delivery.event) else { return delivery.complete() }
     // Under the lock, so that the numbers ascend on the socket.
-    state.withLock { state in
-      guard !state.hasEnded else { return }
+    let isTooMuch = state.withLock { state in
+      guard !state.hasEnded else { return false }
       state.latestDelivery += 1
       state.services?.events.value.wrappingAdd(1, ordering: .relaxed)
       state.deliveries[state.latestDelivery] = delivery
       send(.delivery(state.latestDelivery, client, event, entry: delivery.entry))
+      return state.deliveries.count == Self.maximumUnfinished + 1
     }
+    guard isTooMuch else { return }
+    refuse("a process may have \(Self.maximumUnfinished) unfinished events; finish some earlier")
   }
 
   private func reply(_ number: UInt64, _ reply: DaemonReply) { send(.reply(number, reply)) }
