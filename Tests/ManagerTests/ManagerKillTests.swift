@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -199,9 +200,11 @@ import Testing
   }
 
   private func write(_ line: String, to log: URL) {
-    guard let file = try? FileHandle(forWritingTo: log), (try? file.seekToEnd()) != nil else { return }
-    try? file.write(contentsOf: Data("\(line)\n".utf8))
-    try? file.close()
+    // The app appends to it too.
+    let file = unsafe open(log.path, O_WRONLY | O_APPEND)
+    let bytes = Array("\(line)\n".utf8)
+    _ = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(file, $0.baseAddress, $0.count) }
+    close(file)
   }
 
   private func read(_ log: URL) -> [Substring] {
