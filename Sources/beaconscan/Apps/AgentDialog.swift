@@ -1,6 +1,6 @@
 import AppDaemon
-import Records
 import KioskService
+import Records
 import ServiceCore
 
 /// The open questions of an agent, of which a person is asked the first.
