@@ -91,9 +91,6 @@ import Testing
     await machine.stop()
     #expect(await eventually { app.isWithoutDaemon })
     #expect(app.client.region("door") == Self.region("door"))
-    // What the app removes does not come back by an event that was on its way.
-    app.client.unregister("door")
-    #expect(app.client.region("door") == nil)
   }
 
   @Test func eventsWaitForAnAppThatMayAlwaysAndComeOnce() async throws {

@@ -30,6 +30,17 @@ struct KeptCalls {
     var significantChanges = false
     /// The changes that the daemon may not have stored yet, each with its number.
     var changes: [Registration: UInt64] = [:]
+    /// What is known by an event alone. Another process may end it, so it is never repeated.
+    var noted: Set<Registration> = []
+
+    func has(_ registration: Registration) -> Bool {
+      switch registration {
+      case .region(let name): regions[name] != nil
+      case .circle(let name): circles[name] != nil
+      case .visits: visits
+      case .significantChanges: significantChanges
+      }
+    }
 
     mutating func confirm(through number: UInt64) {
       changes = changes.filter { $0.value > number }
@@ -39,10 +50,10 @@ struct KeptCalls {
     func calls(of client: ClientIdentifier, everything: Bool) -> [AppCall] {
       var repeated = changes
       if everything {
-        for name in regions.keys { repeated[.region(name)] = 0 }
-        for name in circles.keys { repeated[.circle(name)] = 0 }
-        if visits { repeated[.visits] = 0 }
-        if significantChanges { repeated[.significantChanges] = 0 }
+        let all =
+          regions.keys.map(Registration.region) + circles.keys.map(Registration.circle)
+          + [.visits, .significantChanges].filter(has)
+        for registration in all where !noted.contains(registration) { repeated[registration] = 0 }
       }
       // In the order of their changes.
       return repeated.sorted { ($0.value, $0.key.name) < ($1.value, $1.key.name) }.map {
@@ -99,6 +110,7 @@ struct KeptCalls {
     latestChange += 1
     change(&groups[group, default: Group()])
     groups[group]?.changes[registration] = latestChange
+    groups[group]?.noted.remove(registration)
   }
 
   /// The number of the latest change of a registration that the daemon may not have stored; `nil`
@@ -133,6 +145,7 @@ struct KeptCalls {
     guard case .regions(let regions) = reply, let group = clients[identifier]?.group else { return }
     groups[group, default: Group()].regions = Dictionary(
       regions.map { ($0.identifier, $0) }, uniquingKeysWith: { $1 })
+    for region in regions { groups[group]?.noted.remove(.region(region.identifier)) }
   }
 
   /// Returns the reply while there is no daemon.
@@ -187,6 +200,7 @@ struct KeptCalls {
     guard case .circles(let circles) = reply, let group = clients[identifier]?.group else { return }
     groups[group, default: Group()].circles = Dictionary(
       circles.map { ($0.region.identifier, $0) }, uniquingKeysWith: { $1 })
+    for circle in circles { groups[group]?.noted.remove(.circle(circle.region.identifier)) }
   }
 
   /// Records what an event tells: a request for one fix was answered, or what an earlier process
@@ -197,10 +211,10 @@ struct KeptCalls {
       change(identifier) { $0.request = nil }
     case BeaconEvent.region(let event):
       let name = event.region.identifier
-      note(.region(name), of: identifier) { $0.regions[name] = $0.regions[name] ?? event.region }
+      note(.region(name), of: identifier) { $0.regions[name] = event.region }
     case LocationEvent.circle(let event):
       let name = event.circle.region.identifier
-      note(.circle(name), of: identifier) { $0.circles[name] = $0.circles[name] ?? event.circle }
+      note(.circle(name), of: identifier) { $0.circles[name] = event.circle }
     case LocationEvent.visit: note(.visits, of: identifier) { $0.visits = true }
     case LocationEvent.significantChange:
       note(.significantChanges, of: identifier) { $0.significantChanges = true }
@@ -211,9 +225,13 @@ struct KeptCalls {
   private mutating func note(
     _ registration: Registration, of identifier: ClientIdentifier, _ note: (inout Group) -> Void
   ) {
-    guard let group = clients[identifier]?.group, groups[group]?.changes[registration] == nil
-    else { return }
+    guard let group = clients[identifier]?.group else { return }
+    if let known = groups[group] {
+      let isOwn = known.has(registration) && !known.noted.contains(registration)
+      guard known.changes[registration] == nil, !isOwn else { return }
+    }
     note(&groups[group, default: Group()])
+    groups[group]?.noted.insert(registration)
   }
 
   /// Returns the reply while there is no daemon.
