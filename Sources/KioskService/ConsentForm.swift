@@ -73,23 +73,28 @@ final class ConsentForm: Sendable {
         .unprocessableContent,
         "the body is no answer to this question; write {\"answer\":…} with one of \(valid)")
     }
-    let agent = state.withLock { state -> ConsentAgents.ID? in
-      guard state.remove(question.id) else { return nil }
-      return state.agent
+    state.withLock { state in
+      // Before an end of the last page.
+      guard state.remove(question.id), let agent = state.agent else { return }
+      agents.answer(answer, to: question.id, by: agent)
     }
     waiters.wake()
-    if let agent { agents.answer(answer, to: question.id, by: agent) }
   }
 
+  /// Registers a new agent for each page, because only that is put a question again which was not
+  /// answered in time.
   private func open() {
     state.withLock { state in
       state.pages += 1
-      guard state.pages == 1 else { return }
       state.registration += 1
+      state.questions = []
+      state.version += 1
       let registration = state.registration
+      let former = state.agent
       state.agent = agents.add(of: geteuid()) { [weak self] message in
         self?.receive(message, of: registration)
       }
+      if let former { agents.remove(former) }
     }
   }
 

@@ -73,6 +73,7 @@ private final class ScriptedAgent: Sendable {
     var configuration = AppAuthorizations.Configuration(decisions: scratch["decisions.json"])
     configuration.file = scratch["authorization.json"]
     configuration.bus = nil
+    configuration.administrators = [0]
     configuration.timeout = timeout
     return AppAuthorizations(configuration, logger: Logger(label: "test"))
   }

@@ -48,6 +48,21 @@ import Testing
       board.agentAnswers(.once, to: 1, by: 2) == [.decide(app, question(1), .once, by: 0)])
   }
 
+  /// The service itself asks in a page, as its own user.
+  @Test mutating func anAgentOfTheServiceAnswersForAllUsers() {
+    board = ConsentBoard(timeout: 100, administrators: [0, 990])
+    _ = board.appRequests(.authorizedWhenInUse, app, at: time(0))
+    #expect(board.agentArrives(1, user: 1001, at: time(0)) == [])
+    #expect(
+      board.agentArrives(2, user: 990, at: time(0)) == [.send(.ask(question(1)), to: 2)])
+    // The app's user has an agent of its own for the next question.
+    #expect(board.withdraw(app) == [.send(.withdraw(1), to: 2)])
+    #expect(board.agentArrives(3, user: 1000, at: time(1)) == [])
+    #expect(
+      board.appRequests(.authorizedWhenInUse, app, at: time(1))
+        == [.send(.ask(question(2)), to: 3)])
+  }
+
   @Test mutating func theNextAgentIsAskedWhenTheFirstEnds() {
     _ = board.agentArrives(1, user: 1000, at: time(0))
     _ = board.agentArrives(2, user: 1000, at: time(0))

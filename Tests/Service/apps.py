@@ -61,13 +61,14 @@ def page(folder, port):
     text = (ROOT / "docs/daemon.md").read_text()
     found = re.search(r"^```html\n<!-- consent.html -->\n(.*?)^```$", text, re.M | re.S)
     assert found, "docs/daemon.md has no consent.html"
-    text = found[1].replace("8732", str(port)).replace("TOKEN", TOKEN)
+    text = found[1].replace("8732", str(port))
     Path(folder, "consent.html").write_text(text)
 
 
 def check_consent():
     """A page asks for apps: only with the token, each question once, and nothing is permitted without an answer."""
-    with tempfile.TemporaryDirectory() as name:
+    # Processes of the browser may still write.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         token, apps = Path(name, "token"), Path(name, "apps.sock")
         token.write_text(TOKEN)
         token.chmod(0o600)
@@ -124,6 +125,7 @@ def check_consent():
             # While no page is open, nobody is asked; the question waits for the next page.
             for one in (stream, other):
                 one.close()
+            eventually("the end of the streams", lambda: service.metric("beaconscan_event_streams") == [0])
             app.request("authorizedAlways")
             stream = Stream(service, path=f"{PATH}?access_token={TOKEN}")
             question, = asked(stream, 1)
@@ -144,6 +146,7 @@ def check_consent():
                 browser = chromium.Browser(f"{name}/profile")
                 try:
                     tab = browser.page()
+                    tab.call("Page.addScriptToEvaluateOnNewDocument", source=f"localStorage.token = '{TOKEN}'")
                     tab.open(f"{origin}/consent.html")
                     tab.wait("the question", "document.querySelectorAll('button').length === 4", PATIENCE)
                     tab.run("[...document.querySelectorAll('button')].find((node) => node.textContent === 'Always').click()")
@@ -196,13 +199,16 @@ def check_programs():
             stream = Stream(service, path=f"{PATH}?access_token={TOKEN}")
             stream.first("questions")
             eventually("the socket of apps", apps.exists)
-            with subprocess.Popen([program, name], stdout=subprocess.PIPE, text=True, env={
-                    **os.environ, "BEACONSCAN_SOCKET": str(apps), "XDG_STATE_HOME": str(folder)}) as process:
-                question = eventually("a question", lambda: next(
-                    (one for item in stream.items for one in item[2]["questions"]), None))
-                answer = {"answer": question["answers"][-2]}
-                assert service.request("PUT", f"{PATH}/{question['id']}", json.dumps(answer), BEARER)[0] == 204
-                output, _ = process.communicate(timeout=PATIENCE)
+            environment = {**os.environ, "BEACONSCAN_SOCKET": str(apps), "XDG_STATE_HOME": str(folder)}
+            with subprocess.Popen([program, name], stdout=subprocess.PIPE, text=True, env=environment) as process:
+                try:
+                    question = eventually("a question", lambda: next(
+                        (one for item in stream.items for one in item[2]["questions"]), None))
+                    answer = json.dumps({"answer": question["answers"][-2]})
+                    assert service.request("PUT", f"{PATH}/{question['id']}", answer, BEARER)[0] == 204
+                    output, _ = process.communicate(timeout=PATIENCE)
+                finally:
+                    process.kill()
             lines = output.splitlines()
             printed[name] = [line for line in lines if not line.startswith("status")]
             assert process.returncode == 0, (name, process.returncode, output)

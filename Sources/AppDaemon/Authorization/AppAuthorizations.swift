@@ -1,4 +1,5 @@
 package import DBusMessages
+import Glibc
 package import Logging
 package import Scanning
 package import ServiceCore
@@ -15,6 +16,9 @@ package final class AppAuthorizations: Sendable {
     package var bus: BusAddress? = .system
     /// The nanoseconds that a person has for an answer.
     package var timeout = ConsentAgents.defaultTimeout
+    /// The users whose agents answer for all users: root, and the service's own, which can change
+    /// the file of decisions.
+    package var administrators: Set<UInt32> = [0, geteuid()]
 
     package init(decisions: String) { self.decisions = decisions }
   }
@@ -32,7 +36,9 @@ package final class AppAuthorizations: Sendable {
   package init(_ configuration: Configuration, logger: Logger) {
     let registry = Registry()
     self.registry = registry
-    agents = ConsentAgents(timeout: configuration.timeout) { app, question, answer, user in
+    agents = ConsentAgents(
+      timeout: configuration.timeout, administrators: configuration.administrators
+    ) { app, question, answer, user in
       registry.apps.withLock { $0[app] }?.take(answer, to: question.wanted, by: user)
     }
     let polkit = configuration.bus.map { bus in

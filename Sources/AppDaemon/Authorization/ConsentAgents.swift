@@ -1,5 +1,4 @@
 import Dispatch
-import Glibc
 import Scanning
 import ServiceCore
 import Synchronization
@@ -23,14 +22,15 @@ package final class ConsentAgents: Sendable {
   let queue = DispatchQueue(label: "beaconscan.consent")
   private let decide: @Sendable (AppIdentity, ConsentQuestion, ConsentAnswer, UInt32) -> Void
 
-  /// Creates a registry without agents. `decide` gets each answer, with the agent's user.
+  /// Creates a registry without agents. The agents of `administrators` answer for all users.
+  /// `decide` gets each answer, with the agent's user.
   package init(
-    timeout: Int64 = defaultTimeout,
+    timeout: Int64 = defaultTimeout, administrators: Set<UInt32> = [0],
     decide: @escaping @Sendable (AppIdentity, ConsentQuestion, ConsentAnswer, UInt32) -> Void
   ) {
     self.timeout = timeout
     state = Mutex(
-      State(board: ConsentBoard(timeout: timeout, administrators: [0, geteuid()])))
+      State(board: ConsentBoard(timeout: timeout, administrators: administrators)))
     self.decide = decide
   }
 

@@ -51,7 +51,8 @@ package struct AppRefusal: Error {
 /// clients, and sends their events.
 ///
 /// A client gets at most 4,096 events before it finishes one, as in its own process, and a process
-/// 16,384, beyond which the connection ends. An end of the connection removes the clients. Their unfinished stored events then wait for the next ones.
+/// 16,384, beyond which the connection ends. An end of the connection removes the clients. Their
+/// unfinished stored events then wait for the next ones.
 package final class AppConnection: Sendable {
   package typealias Admission = @Sendable (AppHello) throws(AppRefusal) -> AppServices
   /// Begins to serve a program that manages apps, with a function that sends it a message.
