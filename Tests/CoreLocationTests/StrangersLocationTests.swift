@@ -377,8 +377,11 @@ import Testing
     // A track does not wait for circles that are added later.
     Task {
       let other = CLMonitor("watch", services: services)
-      while await other.identifiers.count < 2 { try await Task.sleep(for: .milliseconds(5)) }
-      track.begin()
+      defer { track.begin() }
+      let end = ContinuousClock.now + .seconds(120)
+      while await other.identifiers.count < 2, .now < end {
+        try await Task.sleep(for: .milliseconds(5))
+      }
     }
     func place(_ name: String, _ meters: Double) -> CircleWatch.Place {
       let center = CLLocationCoordinate2D(latitude: 52.5 + meters / 111_276.8, longitude: 13.4)
