@@ -189,6 +189,8 @@ package final class ServiceRun: Sendable {
     // Otherwise SIGHUP would end the process until its handler is active.
     signal(SIGHUP, SIG_IGN)
     var failure: ServiceFailure?
+    // The first request must see the configured regions, not those of the process before.
+    await manager.journal.settled()
     do {
       try await serve(with: server) { [self] in
         try begin()
