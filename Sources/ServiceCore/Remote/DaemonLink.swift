@@ -462,7 +462,7 @@ package final class DaemonLink: Sendable {
     case .reply(let number, let reply):
       state.withLock { $0.answers.removeValue(forKey: number) }?(reply)
     case .delivery(let number, let client, let event, let entry):
-      // In the order of the replies. Without a daemon, it tells what is registered.
+      // In the order of the replies. Without a daemon, this shows what is registered.
       state.withLock { $0.kept.note(event.event, of: client) }
       events.async { [self] in
         deliver(

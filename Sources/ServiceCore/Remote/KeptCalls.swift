@@ -203,8 +203,8 @@ struct KeptCalls {
     for circle in circles { groups[group]?.noted.remove(.circle(circle.region.identifier)) }
   }
 
-  /// Records what an event tells: a request for one fix was answered, or what an earlier process
-  /// has registered, unless this one has changed it.
+  /// Records the meaning of an event: a request for one fix was answered, or an earlier process has
+  /// registered something, unless this process has changed it.
   mutating func note(_ event: any ServiceEvent, of identifier: ClientIdentifier) {
     switch event {
     case LocationEvent.requestedFix, LocationEvent.requestTimedOut, LocationEvent.requestFailed:
