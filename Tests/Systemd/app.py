@@ -52,7 +52,13 @@ def send(**message):
     out.flush()
 
 
-write("start", {"launch": os.environ.get("BEACONSCAN_LAUNCH")})
+def process_start():
+    """The time at which the system started this process, by the clock of time.monotonic()."""
+    with open("/proc/self/stat") as stat:
+        return int(stat.read().rpartition(")")[2].split()[19]) / os.sysconf("SC_CLK_TCK")
+
+
+write("start", {"launch": os.environ.get("BEACONSCAN_LAUNCH"), "process": process_start()})
 link = connect()
 lines, out = link.makefile("r"), link.makefile("w")
 me = {"rawValue": 1}
