@@ -89,6 +89,13 @@ let package = Package(
         .product(name: "RealModule", package: "swift-numerics"),
       ]),
 
+    // For many receivers: the room of each beacon of a site.
+    .target(
+      name: "Fusion",
+      dependencies: [
+        "Advertising", "Bytes", .product(name: "RealModule", package: "swift-numerics"),
+      ]),
+
     // Layer 3
     .target(
       name: "Regions",
@@ -303,6 +310,12 @@ let package = Package(
       dependencies: [
         "BeaconTesting", "Embedding", "Frontends", "Positioning", "Regions", "Scanning",
         "ServiceCore", "TestSupport",
+      ]),
+    .testTarget(
+      name: "FusionTests",
+      dependencies: [
+        "Advertising", "Bytes", "Fusion", "TestSupport",
+        .product(name: "RealModule", package: "swift-numerics"),
       ]),
     .testTarget(
       name: "RegionsTests",

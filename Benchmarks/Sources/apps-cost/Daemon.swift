@@ -27,8 +27,11 @@ final class Daemon {
     // The identity of an app is that of its program, of which there is one here.
     Thread.detachNewThread {
       while true {
+        // The listening socket does not block.
+        var waiting = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
+        unsafe poll(&waiting, 1, -1)
         let descriptor = accept(listener, nil, nil)
-        guard descriptor >= 0 else { return }
+        guard descriptor >= 0 else { continue }
         let connection = AppConnection(descriptor) { _ in
           let number = served.withLock { $0.count }
           let manager = ServiceManager(settings("\(folder)/\(number).sqlite"))

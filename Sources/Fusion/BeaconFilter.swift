@@ -1,0 +1,232 @@
+internal import RealModule
+
+/// The probability of each cell of a site for one beacon, by a hidden Markov model in which the
+/// beacon lies in a cell, is carried through it, or is outside the site.
+///
+/// The evidence of a second is what each working receiver received or did not. Its mean signal
+/// strength is that of the cell, with the offset of the beacon and a shadowing that stays while the
+/// beacon lies: a Gauss-Markov process (Gudmundson, *Correlation model for shadow fading in mobile
+/// radio systems*, Electronics Letters 27(23), 1991). A Kalman filter for each receiver subtracts
+/// what earlier seconds said of it, so that a beacon which lies for an hour gives little more
+/// evidence than in its first minute.
+package struct BeaconFilter: Sendable, Hashable {
+  /// What a receiver's earlier seconds say of its shadowing: in a cell with the loss `l`, its mean
+  /// is `level + share * l` with `variance`.
+  struct Shadow: Sendable, Hashable {
+    var level: Float = 0
+    var share: Float = 0
+    var variance: Float
+    /// The seconds in a row in which the receiver worked and did not receive the beacon.
+    var absences: UInt16 = 0
+  }
+
+  /// The weights that are not nearly zero, each as its index above its 16-bit weight: the cells in
+  /// which the beacon lies, then those through which it is carried, then the outside.
+  private(set) var weights: [UInt32]
+  private(set) var shadows: [Shadow]
+  /// The signal strength at 1 m, in dBm, as the beacon or the site states it.
+  private(set) var measuredPower: Float
+  /// The beacon's signal strength above ``measuredPower``, in dB.
+  private(set) var offset: Float = 0
+  private(set) var offsetVariance: Float = 25
+  /// The advertisements of a second.
+  private(set) var advertisements: Float = 1
+
+  /// A beacon that is received for the first time.
+  init(_ model: SiteModel, measuredPower: Float) {
+    self.measuredPower = measuredPower
+    shadows = Array(
+      repeating: Shadow(variance: model.shadowing * model.shadowing), count: model.receivers)
+    weights = []
+    var workspace = Workspace(model.grid)
+    for cell in 0..<model.grid.count {
+      workspace.still[cell] = 0.5
+      workspace.moving[cell] = 0.5
+    }
+    workspace.outside = 0.1 * Float(model.grid.count)
+    weights = workspace.packed()
+  }
+
+  /// A second of a receiver.
+  package enum Evidence: Sendable, Hashable {
+    /// It received so many advertisements, with a mean signal strength in dBm.
+    case received(count: Int, mean: Float)
+    /// It worked, and did not receive the beacon.
+    case absent
+    /// It did not report.
+    case missing
+  }
+
+  /// Carries out a second: the beacon may move, then the receivers' evidence is taken. The result
+  /// stays in the workspace.
+  mutating func step(_ evidence: [Evidence], _ model: SiteModel, _ workspace: inout Workspace) {
+    workspace.unpack(weights)
+    move(model, &workspace)
+    note(evidence)
+    weigh(evidence, model, &workspace)
+    workspace.apply()
+    learn(evidence, model, workspace)
+    weights = workspace.packed()
+    workspace.unpack(weights)
+  }
+
+  private func move(_ model: SiteModel, _ workspace: inout Workspace) {
+    let cells = model.grid.count
+    var moving: Float = 0
+    for cell in 0..<cells {
+      let starts = workspace.still[cell] * model.starts
+      let stops = workspace.moving[cell] * model.stops
+      workspace.still[cell] += stops - starts
+      workspace.moving[cell] += starts - stops
+      moving += workspace.moving[cell]
+    }
+    model.grid.walk(&workspace.moving, &workspace.flows)
+    model.grid.shift(&workspace.still, &workspace.flows)
+    // A few reach any place: what no plan shows, and seconds without reports.
+    let anywhere = moving * model.leaps / Float(cells)
+    let enters = workspace.outside * model.enters
+    var leaves: Float = 0
+    for cell in 0..<cells {
+      let isEntrance = model.grid.entrances[cell] > 0
+      let left = workspace.moving[cell] * (isEntrance ? model.leaves : model.leaves / 100)
+      leaves += left
+      workspace.moving[cell] =
+        (workspace.moving[cell] - left) * (1 - model.leaps) + anywhere
+        + enters * model.grid.entrances[cell]
+    }
+    workspace.outside += leaves - enters
+  }
+
+  private mutating func note(_ evidence: [Evidence]) {
+    advertisements = max(0.1, advertisements * 0.995)
+    for (receiver, evidence) in evidence.enumerated() {
+      switch evidence {
+      case .received(let count, _):
+        advertisements = min(50, max(advertisements, Float(count)))
+        shadows[receiver].absences = 0
+      case .absent:
+        shadows[receiver].absences = min(.max - 1, shadows[receiver].absences) + 1
+      case .missing: break
+      }
+    }
+  }
+
+  /// Sets the workspace's logarithms of the likelihoods.
+  private func weigh(_ evidence: [Evidence], _ model: SiteModel, _ workspace: inout Workspace) {
+    var lying = Accumulator(width: model.grid.width)
+    var carried = Accumulator(width: model.grid.width)
+    workspace.clearLogarithms()
+    var outside: Float = 0
+    let power = measuredPower + offset
+    for (receiver, evidence) in evidence.enumerated() {
+      let losses = model.grid.losses[receiver * model.grid.width..<(receiver + 1) * model.grid.width]
+      let chances = model.chances(receiver: receiver, advertisements: advertisements)
+      switch evidence {
+      case .received(let count, let mean):
+        let shadow = shadows[receiver]
+        let noise = model.variance(count: count)
+        let level = mean - power
+        lying.add(
+          level - shadow.level, gain: 1 - shadow.share, variance: shadow.variance + noise, losses)
+        carried.add(level, gain: 1, variance: model.shadowing * model.shadowing + noise, losses)
+        workspace.add(chances.received, power: power, losses, share: 1 - shadow.share)
+        outside += -0.5 * (mean + 90) * (mean + 90) / 64 - 2.1 - 3.5
+      case .absent:
+        let share = 1 / Float(shadows[receiver].absences)
+        workspace.add(chances.absent, power: power, losses, share: share)
+      case .missing: break
+      }
+    }
+    workspace.outsideLogarithm = outside
+    lying.finish(offsetVariance, into: &workspace.lying)
+    carried.finish(offsetVariance, into: &workspace.carried)
+    workspace.residual = lying.residual(offsetVariance)
+  }
+
+  /// Learns the offset of the beacon and the shadowing of each receiver.
+  private mutating func learn(
+    _ evidence: [Evidence], _ model: SiteModel, _ workspace: Workspace
+  ) {
+    let moving = workspace.moving.reduce(0, +)
+    let still = workspace.still.reduce(0, +)
+    let inside = max(1e-9, moving + still)
+    let share = moving / inside
+    let persistence = (1 - share) * model.persistenceStill + share * model.persistenceMoving
+    let variance = model.shadowing * model.shadowing
+    let power = measuredPower + offset
+    for (receiver, evidence) in evidence.enumerated() {
+      var shadow = shadows[receiver]
+      if case .received(let count, let mean) = evidence {
+        let gain = shadow.variance / (shadow.variance + model.variance(count: count))
+        shadow.level += gain * (mean - power - shadow.level)
+        shadow.share += gain * (1 - shadow.share)
+        shadow.variance *= 1 - gain
+      }
+      shadow.level *= persistence
+      shadow.share *= persistence
+      let kept = persistence * persistence
+      shadow.variance = kept * shadow.variance + (1 - kept) * variance
+      shadows[receiver] = shadow
+    }
+    guard let residual = workspace.residual, still > 0.05 else { return }
+    var mean: Float = 0
+    for cell in 0..<model.grid.count {
+      mean += workspace.still[cell] * residual.means[cell / 8][cell % 8]
+    }
+    let change = min(3, max(-3, mean / still)) * (still / inside)
+    offset = min(20, max(-20, offset + change))
+    offsetVariance = max(4, residual.variance)
+    for receiver in shadows.indices { shadows[receiver].level -= change * shadows[receiver].share }
+  }
+}
+
+/// The sums of a Gaussian likelihood for each cell, whose common offset is not known.
+///
+/// With errors e of variance v and an offset of variance t, whose effect on e is g, the logarithm is
+/// -1/2 (Σ e²/v - (Σ g e/v)² / (1/t + Σ g²/v) + Σ ln v + ln (1 + t Σ g²/v)).
+private struct Accumulator {
+  typealias Lanes = SiteGrid.Lanes
+
+  private var squares: [Lanes]
+  private var sums: [Lanes]
+  private var precision: Float = 0
+  private var logarithms: Float = 0
+  private var isEmpty = true
+
+  init(width: Int) {
+    squares = Array(repeating: Lanes(), count: width)
+    sums = squares
+  }
+
+  /// Adds a receiver, whose error in a cell with the loss l is `level + gain * l`.
+  mutating func add(_ level: Float, gain: Float, variance: Float, _ losses: ArraySlice<Lanes>) {
+    isEmpty = false
+    let weight = 1 / variance
+    let part = gain * weight
+    var index = 0
+    for loss in losses {
+      let error = level + gain * loss
+      squares[index] += error * error * weight
+      sums[index] += error * part
+      index += 1
+    }
+    precision += gain * part
+    logarithms += Float.log(variance)
+  }
+
+  func finish(_ offset: Float, into result: inout [Lanes]) {
+    guard !isEmpty else { return }
+    let scale = 1 / (1 / offset + precision)
+    let constant = logarithms + Float.log(1 + offset * precision)
+    for index in squares.indices {
+      result[index] -= 0.5 * (squares[index] - sums[index] * sums[index] * scale + constant)
+    }
+  }
+
+  /// The mean of the offset in each cell, and its variance.
+  func residual(_ offset: Float) -> Workspace.Residual? {
+    guard !isEmpty else { return nil }
+    let variance = 1 / (1 / offset + precision)
+    return Workspace.Residual(means: sums.map { $0 * variance }, variance: variance)
+  }
+}

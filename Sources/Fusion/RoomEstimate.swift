@@ -1,0 +1,46 @@
+package import Advertising
+
+/// The place of a beacon: a room of its site, outside, or not known.
+package enum Whereabouts: Sendable, Hashable {
+  case room(String)
+  case outside
+  case unknown
+}
+
+/// The probabilities of a beacon's places.
+package struct RoomEstimate: Sendable, Hashable {
+  package struct Candidate: Sendable, Hashable {
+    package var place: Whereabouts
+    package var probability: Double
+
+    package init(_ place: Whereabouts, probability: Double) {
+      self.place = place
+      self.probability = probability
+    }
+  }
+
+  package var beacon: BeaconIdentity
+  /// The reported place: a room that passed the entry threshold and not yet the exit threshold.
+  package var place: Whereabouts
+  /// The second of the last transition.
+  package var since: Int64
+  /// The most probable place, and the second one.
+  package var best: Candidate
+  package var runnerUp: Candidate
+  /// The mean of the places in the most probable room, in meters.
+  package var position: Site.Point?
+  /// The receivers that did not report this second.
+  package var missing: [String]
+
+  /// The probability of the reported place.
+  package var probability: Double
+}
+
+/// A change of a beacon's reported place.
+package struct RoomTransition: Sendable, Hashable {
+  /// 1, 2, 3 … for each beacon of a site.
+  package var number: UInt64
+  package var second: Int64
+  package var former: Whereabouts
+  package var estimate: RoomEstimate
+}

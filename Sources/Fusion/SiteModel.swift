@@ -1,0 +1,77 @@
+internal import RealModule
+
+/// A site with all that the model of its beacons needs: its cells, and the numbers of the evidence
+/// and of the movement.
+package struct SiteModel: Sendable {
+  package let site: Site
+  let grid: SiteGrid
+  /// For each receiver, the logarithms of the probabilities of a reception and of none, in a second
+  /// with so many advertisements as the index of the first array says, by the whole dB.
+  private let tables: [[Chances]]
+
+  struct Chances: Sendable {
+    var received: [Float]
+    var absent: [Float]
+  }
+
+  package init(_ site: Site) {
+    self.site = site
+    grid = SiteGrid(site)
+    let propagation = site.propagation
+    tables = site.receivers.map { receiver in
+      Self.rates.map { rate in
+        Self.chances(receiver, propagation, advertisements: rate)
+      }
+    }
+  }
+
+  var receivers: Int { site.receivers.count }
+  var shadowing: Float { Float(site.propagation.shadowing) }
+
+  /// The share of lying beacons that someone takes in a second, one in two minutes, and of carried
+  /// ones that someone puts down, one in fifteen seconds.
+  let starts: Float = 1 / 120
+  let stops: Float = 1 / 15
+  /// The share of carried beacons that reach any place.
+  let leaps: Float = 0.003
+  /// The share of carried beacons at an entrance that leave, and of those outside that enter.
+  let leaves: Float = 1 / 60
+  let enters: Float = 1 / 120
+  /// The correlation of the shadowing from second to second, for a minute where the beacon lies.
+  let persistenceStill: Float = 0.983
+  let persistenceMoving: Float = 0.4
+
+  /// The variance of the mean of so many advertisements, in dB². Receivers round.
+  func variance(count: Int) -> Float {
+    let noise = Float(site.propagation.noise)
+    return noise * noise / Float(max(1, count)) + 0.25
+  }
+
+  /// The weakest signal strength of the tables, in dBm.
+  static let lowestLevel: Float = -120
+
+  /// The advertisements of a second that the tables have.
+  private static let rates: [Float] = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50]
+
+  func chances(receiver: Int, advertisements: Float) -> Chances {
+    let index = Self.rates.lastIndex { $0 <= advertisements } ?? 0
+    return tables[receiver][index]
+  }
+
+  private static func chances(
+    _ receiver: Site.Receiver, _ propagation: Site.Propagation, advertisements: Float
+  ) -> Chances {
+    var chances = Chances(received: [], absent: [])
+    for level in 0...120 {
+      let above = Double(lowestLevel) + Double(level) - propagation.sensitivity
+      // Shadowing makes the receiver's own step of about 3 dB wider.
+      let width = (9 + propagation.shadowing * propagation.shadowing / 2).squareRoot() / 1.7
+      let share = receiver.rate / (1 + Double.exp(-above / width))
+      // One second in a hundred is not a question of the signal.
+      let none = 0.01 + 0.98 * Double.exp(-Double(advertisements) * share)
+      chances.absent.append(Float(Double.log(none)))
+      chances.received.append(Float(Double.log(1 - none)))
+    }
+    return chances
+  }
+}
