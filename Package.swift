@@ -144,6 +144,7 @@ let package = Package(
       dependencies: [
         "Bytes", "CSQLite", .product(name: "SystemPackage", package: "swift-system"),
       ]),
+    .target(name: "FleetReports", dependencies: ["Advertising", "Bytes", "Clocks", "Scanning"]),
     .target(
       name: "Simulation",
       dependencies: [
@@ -281,6 +282,9 @@ let package = Package(
       path: "Tests/TestDaemons", exclude: ["compass.py"]),
     .testTarget(name: "TOMLDocumentsTests", dependencies: ["TOMLDocuments"]),
     .testTarget(name: "BytesTests", dependencies: ["Bytes", "TestSupport"]),
+    .testTarget(
+      name: "FleetReportsTests",
+      dependencies: ["Advertising", "Bytes", "Clocks", "FleetReports", "TestSupport"]),
     .testTarget(
       name: "AdvertisingTests",
       dependencies: ["Advertising", "Bytes", "HCIPackets", "TestSupport"]),
@@ -583,7 +587,7 @@ if Context.environment["OPTIMIZED_TEST_BUILD"] != nil {
     "Bytes", "Clocks", "Sources", "Advertising", "HCIPackets", "Scanning",
     "CaptureFiles", "Ranging", "Regions", "Positioning", "Records", "Simulation", "Storage",
     "ServiceCore", "Frontends",
-    "LocationSources", "KioskService", "BrokerLink", "Webhooks",
+    "LocationSources", "KioskService", "BrokerLink", "Webhooks", "FleetReports",
   ]
   for target in package.targets where optimized.contains(target.name) {
     target.swiftSettings?.append(.unsafeFlags(["-O"], .when(configuration: .debug)))

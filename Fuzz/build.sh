@@ -53,7 +53,7 @@ objects_of() {
 
 build_entries() {
   local build=Fuzz/out/.build target flag entry objects flags=()
-  local targets=(Simulation Ranging DBusMessages TOMLDocuments LocationSources)
+  local targets=(Simulation Ranging DBusMessages TOMLDocuments LocationSources FleetReports)
   mkdir -p Fuzz/out/bin
   for flag in "${library_flags[@]}"; do flags+=(-Xswiftc "$flag"); done
   for entry in "$@"; do
@@ -71,7 +71,7 @@ build_entries() {
   local common apps
   mapfile -t common < <(objects_of "$build" Bytes Clocks Sources Advertising HCIPackets Scanning \
     Ranging Regions Records CaptureFiles Simulation DBusMessages TOMLDocuments Positioning \
-    LocationSources SystemPackage RealModule CSystem _NumericsShims HeapModule DequeModule \
+    LocationSources FleetReports SystemPackage RealModule CSystem _NumericsShims HeapModule DequeModule \
     InternalCollectionsUtilities)
   mapfile -t apps < <(objects_of "$build" Storage ServiceCore AppDaemon Logging)
 

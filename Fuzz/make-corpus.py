@@ -560,6 +560,17 @@ def message_seeds() -> None:
     seed("daemon-messages", "early", script(0, welcome, greeting, events[0], "@e", "@o", "@e", "@b0", "@c"))
 
 
+def report_seeds() -> None:
+    head = '{"version":1,"site":"museum","receiver":"hall-2","boot":"00c0ffee00000001","number":7,"time":"2026-11-27T11:59:59.250Z",'
+    beacon = '{"beacon":"E2C56DB5-DFFB-48D2-B060-D0F5A71096E0:%d:2","sightings":9,"rssi":-61.33,"variance":4.5,"maximum":-58,"power":-59}'
+    silent = beacon.replace("-61.33", "null").replace("4.5", "null").replace("-58", "null")
+    rest = '"seconds":1,"receptionLost":%s,"beacons":[%s]}'
+    seed("fleet-report", "beacons", (head + rest % ("null", ",".join([beacon % 1, silent % 2]))).encode())
+    seed("fleet-report", "empty", (head + rest % ("null", "")).encode())
+    seed("fleet-report", "lost", (head + rest % (r'"hci0 is \"down\" \u00e9"', "")).encode())
+    seed("fleet-report", "twice", (head + rest % ("null", ",".join([beacon % 1] * 2))).encode())
+
+
 def main() -> None:
     shutil.rmtree(CORPUS, ignore_errors=True)
     for name, advert in ADVERTS.items():
@@ -574,6 +585,7 @@ def main() -> None:
     sighting_seeds()
     bus_seeds()
     track_seeds()
+    report_seeds()
     message_seeds()
     for folder in sorted(CORPUS.iterdir()):
         sizes = [path.stat().st_size for path in folder.iterdir()]
