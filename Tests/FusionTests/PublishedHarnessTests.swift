@@ -74,7 +74,7 @@ import Testing
     let places = Self.places(walk.points)
     var wrong = 0
     var errors: [Double] = []
-    let runs = 60
+    let runs = 200
     for _ in 0..<runs {
       var fusion = SiteFusion(model)
       for (second, place) in places.enumerated() {
