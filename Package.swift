@@ -142,7 +142,8 @@ let package = Package(
     .target(
       name: "Storage",
       dependencies: [
-        "Bytes", "CSQLite", .product(name: "SystemPackage", package: "swift-system"),
+        "Bytes", "CSQLite", .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(name: "FleetReports", dependencies: ["Advertising", "Bytes", "Clocks", "Scanning"]),
     .target(
@@ -172,8 +173,9 @@ let package = Package(
     .target(
       name: "BrokerLink",
       dependencies: [
-        "Advertising", "CMosquitto", "Clocks", "Ranging", "Records", "Regions", "Scanning",
-        "ServiceCore", .product(name: "DequeModule", package: "swift-collections"),
+        "Advertising", "CMosquitto", "Clocks", "FleetReports", "Ranging", "Records", "Regions",
+        "Scanning", "ServiceCore", "Storage",
+        .product(name: "DequeModule", package: "swift-collections"),
       ]),
 
     .target(
@@ -185,8 +187,8 @@ let package = Package(
     .target(
       name: "KioskService",
       dependencies: [
-        "Advertising", "AppDaemon", "BrokerLink", "Frontends", "Positioning", "Ranging",
-        "Records", "Regions", "Scanning", "ServiceCore", "Storage", "Webhooks",
+        "Advertising", "AppDaemon", "BrokerLink", "FleetReports", "Frontends", "Positioning",
+        "Ranging", "Records", "Regions", "Scanning", "ServiceCore", "Storage", "Webhooks",
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
@@ -338,12 +340,12 @@ let package = Package(
     .testTarget(
       name: "BrokerLinkTests",
       dependencies: [
-        "Advertising", "BrokerLink", "Ranging", "Records", "Regions", "Scanning",
-        "ServiceCore", "TestDaemons", "TestSupport", "broker-link-run",
+        "Advertising", "BrokerLink", "Bytes", "FleetReports", "Ranging", "Records", "Regions",
+        "Scanning", "ServiceCore", "Storage", "TestDaemons", "TestSupport", "broker-link-run",
       ]),
     // A process for BrokerLinkTests to kill.
     .executableTarget(
-      name: "broker-link-run", dependencies: ["BrokerLink", "ServiceCore"],
+      name: "broker-link-run", dependencies: ["BrokerLink", "Scanning", "ServiceCore"],
       path: "Tests/BrokerLinkRun"),
     .testTarget(
       name: "AppDaemonTests",

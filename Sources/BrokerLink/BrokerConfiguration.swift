@@ -23,6 +23,10 @@ package struct BrokerConfiguration: Sendable, Equatable {
   package var keepAlive = 60
   /// The version to show for the receiver in Home Assistant.
   package var softwareVersion: String?
+  /// The option that names the broker, and begins the names of the others.
+  package var option = "mqtt"
+  /// The client identifier, or `nil` for one with the node.
+  package var client: String?
   /// The shortest and longest pause between attempts to connect, in seconds.
   package var reconnectDelay: ClosedRange<Double> = 1...15
 
@@ -63,12 +67,12 @@ extension BrokerConfiguration {
   var address: String { host.contains(":") ? "[\(host)]:\(usedPort)" : "\(host):\(usedPort)" }
   var usedPort: UInt16 { port ?? (tls == nil ? 1883 : 8883) }
   /// The client identifier. A broker ends the older of two connections with the same one.
-  var clientID: String { "beaconscan-\(node)" }
+  var clientID: String { client ?? "beaconscan-\(node)" }
   var prefix: String { topicPrefix ?? "beaconscan/\(node)" }
 
   package func check() throws(BrokerError) {
     guard !host.isEmpty, host.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
-      throw BrokerError("--mqtt: '\(host)' is not a host's name; give one such as mqtt.local")
+      throw BrokerError("--\(option): '\(host)' is not a host's name; give one such as mqtt.local")
     }
     guard port != 0 else {
       throw BrokerError("the MQTT broker's port is 0; give one from 1 to 65535, such as 1883")
@@ -94,9 +98,10 @@ extension BrokerConfiguration {
       }
     }
     guard password == nil || username != nil else {
-      throw BrokerError("--mqtt-password-file needs a user name; give --mqtt-username NAME too")
+      throw BrokerError(
+        "--\(option)-password-file needs a user name; give --\(option)-username NAME too")
     }
-    try tls?.check()
+    try tls?.check(option)
   }
 
   private static func check(_ prefix: String, _ option: String) throws(BrokerError) {
@@ -112,10 +117,11 @@ extension BrokerConfiguration {
 }
 
 extension BrokerConfiguration.TLS {
-  func check() throws(BrokerError) {
+  fileprivate func check(_ option: String) throws(BrokerError) {
     guard (certificate == nil) == (key == nil) else {
       let (given, missing) = key == nil ? ("certificate", "key") : ("key", "certificate")
-      throw BrokerError("--mqtt-\(given) needs the \(missing); give --mqtt-\(missing) FILE too")
+      throw BrokerError(
+        "--\(option)-\(given) needs the \(missing); give --\(option)-\(missing) FILE too")
     }
     for (file, what) in [
       (authorities, "the file of authorities"), (certificate, "the client's certificate"),

@@ -1,12 +1,13 @@
 import CMosquitto
 
 extension BrokerConfiguration {
-  private var broker: String { "the MQTT broker at \(address)" }
+  private var kind: String { option == "mqtt" ? "the MQTT broker" : "the fleet's MQTT broker" }
+  private var broker: String { "\(kind) at \(address)" }
 
   func sentence(for failure: MQTTClient.Failure, log: String?) -> String {
     switch mosq_err_t(rawValue: failure.status) {
     case MOSQ_ERR_EAI, MOSQ_ERR_LOOKUP:
-      "the MQTT broker's host name '\(host)' cannot be resolved (\(failure.text)); check the name and "
+      "\(kind)'s host name '\(host)' cannot be resolved (\(failure.text)); check the name and "
         + "this machine's network"
     case MOSQ_ERR_TLS, MOSQ_ERR_TLS_HANDSHAKE:
       sentence(forTLS: log ?? failure.text)

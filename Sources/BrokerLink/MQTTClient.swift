@@ -61,10 +61,10 @@ import Scanning
   private var lastWrite = MonotonicTime.now
   private let handle: OpaquePointer
 
-  /// Prepares a connection with the last will `offline`, which the broker publishes and retains.
-  /// From then on, libmosquitto ignores SIGPIPE in the whole process.
+  /// Prepares a connection. Under the topic of a last will, the broker publishes and retains
+  /// `offline`. From then on, libmosquitto ignores SIGPIPE in the whole process.
   init(
-    _ configuration: BrokerConfiguration, _ library: MosquittoLibrary, status topic: String
+    _ configuration: BrokerConfiguration, _ library: MosquittoLibrary, lastWill topic: String?
   ) throws(Failure) {
     self.configuration = configuration
     self.library = library
@@ -74,8 +74,10 @@ import Scanning
     }
     unsafe self.handle = handle
     setCallbacks()
-    let will = Array("offline".utf8)
-    try check(unsafe library.table.will_set(handle, topic, Int32(will.count), will, 1, true))
+    if let topic {
+      let will = Array("offline".utf8)
+      try check(unsafe library.table.will_set(handle, topic, Int32(will.count), will, 1, true))
+    }
     if let name = configuration.username {
       try check(unsafe library.table.username_pw_set(handle, name, configuration.password))
     }

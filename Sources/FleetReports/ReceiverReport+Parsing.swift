@@ -145,7 +145,7 @@ private struct Members {
     }
     return ReceiverReport.Beacon(
       BeaconIdentity(uuid: constraint.uuid, major: major, minor: minor),
-      sightings: try integer("sightings", 1...1_000_000), signal: signal,
+      sightings: try integer("sightings", 1...ReceiverReport.maximumSightings), signal: signal,
       measuredPower: Int8(try integer("power", -128...127)))
   }
 }

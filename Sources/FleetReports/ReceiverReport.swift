@@ -12,6 +12,7 @@ package struct ReceiverReport: Equatable, Sendable {
   /// The longest text of ``Reception/lost(_:)``, in Unicode scalars.
   package static let maximumReasonLength = 256
   package static let maximumNumber = (1 << 53) - 1
+  package static let maximumSightings = 1_000_000
 
   package enum Reception: Equatable, Sendable {
     case receiving

@@ -16,6 +16,8 @@ package struct ServiceConfiguration: Sendable {
   /// Whether to record presence, for which named beacons and those of regions are ranged always.
   package var recordsPresence = false
   package var broker: BrokerConfiguration?
+  /// The fleet to report to; `nil` for none.
+  package var fleet: FleetConfiguration?
   /// The apps to receive for; `nil` for none.
   package var apps: AppConfiguration?
   package var webhooks: (webhooks: WebhookConfiguration, events: Set<String>)?

@@ -12,6 +12,7 @@ extension ServiceRun {
     counts.monitoredBeacons = monitored.count - monitored.evictions
     counts.monitoredEvictions = monitored.evictions
     if let status = broker?.status { counts.others += Self.families(of: status) }
+    if let status = fleet?.status { counts.others += Self.families(of: status) }
     if let statuses = webhooks?.statuses { counts.others += Self.families(of: statuses) }
     return counts
   }
@@ -27,9 +28,33 @@ extension ServiceRun {
       ("waiting", "gauge", "Events that wait for the broker.", status.waiting),
       ("reconnects_total", "counter", "Connections after the first one.", status.reconnects),
     ]
-    return figures.map { name, type, help, value in
+    return families("mqtt", figures)
+  }
+
+  private static func families(of status: FleetStatus) -> [MetricFamily] {
+    families(
+      "fleet",
+      [
+        (
+          "connected", "gauge", "1 while the fleet's broker is connected.",
+          status.isConnected ? 1 : 0
+        ),
+        ("reports_sent_total", "counter", "Reports that the broker acknowledged.", status.sent),
+        ("reports_waiting", "gauge", "Reports that wait for the broker.", status.waiting),
+        (
+          "reports_dropped_total", "counter", "Reports that made room for newer ones.",
+          status.dropped
+        ),
+      ])
+  }
+
+  private static func families(
+    _ part: String, _ figures: [(name: String, type: String, help: String, value: Int)]
+  ) -> [MetricFamily] {
+    figures.map { figure in
       MetricFamily(
-        name: "mqtt_\(name)", type: type, help: help, samples: [(labels: [], value: Double(value))])
+        name: "\(part)_\(figure.name)", type: figure.type, help: figure.help,
+        samples: [(labels: [], value: Double(figure.value))])
     }
   }
 

@@ -23,6 +23,7 @@ package final class ServiceRun: Sendable {
   let hub: KioskHub
   let regions: RegionControl
   let broker: Broker?
+  let fleet: FleetReporter?
   let webhooks: WebhookSender?
   private let apps: AppsPart?
   let presence = Mutex(PresenceMeter())
@@ -51,7 +52,10 @@ package final class ServiceRun: Sendable {
     if let fault = manager.storageFault(waiting: false), !fault.isOfDisk {
       throw ServiceFailure(.cannotCreate, fault.sentence)
     }
-    let beacons = BeaconService(manager, scanner: scanner, configuration: configuration.beacons)
+    let meter = configuration.fleet.map { SightingMeter($0) }
+    let tapped = scanner.flatMap { scanner in meter.map { TappedScanner(scanner, $0.receive) } }
+    let beacons = BeaconService(
+      manager, scanner: tapped ?? scanner, configuration: configuration.beacons)
     self.beacons = beacons
     let locations = locationSource.map { LocationService(manager, source: $0) }
     self.locations = locations
@@ -79,8 +83,13 @@ package final class ServiceRun: Sendable {
         broker.pageURL = configuration.pageURL
         return try Broker(broker, manager.journal) { Self.report($0, hub, log) }
       }
+      fleet = try configuration.fleet.flatMap { fleet throws(BrokerError) in
+        try meter.map { meter throws(BrokerError) in
+          try FleetReporter(fleet, meter) { Self.report($0, hub, log) }
+        }
+      }
     } catch {
-      throw ServiceFailure(.usage, error.description)
+      throw ServiceFailure(error.isOfFile ? .cannotCreate : .usage, error.description)
     }
     do throws(WebhookError) {
       webhooks = try configuration.webhooks.map { webhooks throws(WebhookError) in
@@ -120,6 +129,12 @@ package final class ServiceRun: Sendable {
     let locating = locations.map { [client] in LocationClient(client, of: $0) }
     try? locating?.startVisits()
     if followsLocation { Self.locate(locating, isInterested: false) }
+    if let fleet = configuration.fleet {
+      // Its reports come from the scanner. The request has the scanner receive everything.
+      let reported = BeaconClient(manager.addClient(isReceiving: false), of: beacons)
+      let requests = fleet.uuids.map { RangingRequest(BeaconConstraint(uuid: $0)) }
+      try? reported.startRanging(requests.isEmpty ? [RangingRequest(nil)] : requests)
+    }
     hub.onInterest { isInterested in
       hub.setRanging(isInterested || rangesAlways)
       if isInterested {
@@ -227,6 +242,7 @@ package final class ServiceRun: Sendable {
   private func begin() throws(ServiceFailure) {
     broker?.update { $0.setBeacons(configuration.regions.names) }
     broker?.start()
+    fleet?.start { [beacons] in beacons.receptionLost }
     webhooks?.start()
     client.setReceiving(true)
     authorization.start()
@@ -243,6 +259,7 @@ package final class ServiceRun: Sendable {
     storePresence()
     await manager.journal.settled()
     broker?.stop()
+    fleet?.stop()
     webhooks?.stop()
     if let sentence = manager.close() {
       log.error("not everything could be stored at the end: \(sentence)")
@@ -257,6 +274,24 @@ package final class ServiceRun: Sendable {
     case .failed(let sentence):
       log.warning(sentence)
       hub.setFault(sentence, of: "broker")
+    }
+  }
+
+  private static func report(_ event: FleetEvent, _ hub: KioskHub, _ log: ServiceLog) {
+    switch event {
+    case .broker(.connected):
+      log.notice("connected to the fleet's MQTT broker")
+      hub.setFault(nil, of: "fleet")
+    case .broker(.failed(let sentence)):
+      log.warning(sentence)
+      hub.setFault(sentence, of: "fleet")
+    case .dropped(let sentence): log.error(sentence)
+    case .disk(let sentence):
+      log.error(sentence)
+      hub.setFault(sentence, of: "outbox")
+    case .diskRestored:
+      log.notice("reports to the fleet are kept on disk again")
+      hub.setFault(nil, of: "outbox")
     }
   }
 
@@ -296,5 +331,12 @@ package final class ServiceRun: Sendable {
     } else if case LocationEvent.visit? = entry.event {
       broker.wake()
     }
+  }
+}
+
+extension BeaconService {
+  /// The reason that nothing is received now, or `nil`.
+  fileprivate var receptionLost: String? {
+    end ?? fault?.sentence ?? (received == nil ? "nothing has been received yet" : nil)
   }
 }

@@ -46,6 +46,31 @@ struct StateFile: ~Copyable {
     }
   }
 
+  /// Returns bytes from an offset, fewer at the end of the file.
+  func read(_ count: Int, at offset: Int) throws(StorageError) -> [UInt8] {
+    guard count > 0 else { return [] }
+    do {
+      // The array's memory is used only during the call.
+      return try unsafe [UInt8](unsafeUninitializedCapacity: count) { room, filled in
+        filled = try unsafe descriptor.read(
+          fromAbsoluteOffset: Int64(offset), into: UnsafeMutableRawBufferPointer(room))
+      }
+    } catch {
+      throw .failed("read", path, error)
+    }
+  }
+
+  /// The number of bytes in the file.
+  var size: Int {
+    get throws(StorageError) {
+      do {
+        return Int(try descriptor.stat().size)
+      } catch {
+        throw .failed("read", path, error)
+      }
+    }
+  }
+
   /// Writes bytes at an offset with one system call and without preparation that takes time.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StorageError) {
     let count: Int

@@ -53,6 +53,7 @@ struct ServeCommand: AsyncParsableCommand {
   @OptionGroup(title: "Apps") var apps: AppOptions
   @OptionGroup(title: "Publish") var broker: BrokerOptions
   @OptionGroup(title: "Publish") var webhooks: WebhookOptions
+  @OptionGroup(title: "Fleet") var fleet: FleetOptions
 
   @Option(
     .file(
@@ -120,6 +121,7 @@ struct ServeCommand: AsyncParsableCommand {
       maximumBytes: Int64(historySize ?? 64) * 1_000_000)
     configuration.broker = try broker.configuration
     configuration.webhooks = try webhooks.configuration
+    configuration.fleet = try fleet.configuration
     configuration.apps = apps.configuration
     let (scanner, locations) = try open(source)
     // An adapter may appear later. The receiver's state contains the reason.

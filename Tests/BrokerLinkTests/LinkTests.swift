@@ -105,7 +105,7 @@ import Testing
     }
     #expect(link.status.waiting == 500 && link.status.gaps == 0)
     // The subscriber is there before the link, which the broker does not accept at first.
-    try scene.restart(try passwords(["reader": "one"], in: scene))
+    try scene.restart(try scene.passwords(["reader": "one"]))
     let subscriber = try scene.subscriber(["-u", "reader", "-P", "one"])
     #expect(
       eventually {
@@ -147,16 +147,6 @@ import Testing
     #expect(link.status.reconnects == 1 && link.status.gaps == 0)
     #expect(scene.reports.first == .connected && scene.reports.last == .connected)
     link.stop()
-  }
-
-  /// Makes a password file, and returns what makes a broker use it.
-  private func passwords(_ users: [String: String], in scene: Scene) throws -> String {
-    let file = scene.scratch["passwords"]
-    try scene.scratch.write([], "passwords")
-    for (user, password) in users {
-      try runTool(["/usr/bin/mosquitto_passwd", "-b", file, user, password])
-    }
-    return "allow_anonymous false\npassword_file \(file)"
   }
 
   @Test func `what a killed process did not publish, the next one does`() throws {
@@ -261,7 +251,7 @@ import Testing
   @Test func `wrong credentials are one sentence, right ones connect`() throws {
     let scene = try Scene()
     scene.kill()
-    try scene.restart(try passwords(["kiosk": "secret"], in: scene))
+    try scene.restart(try scene.passwords(["kiosk": "secret"]))
     var configuration = scene.configuration
     (configuration.username, configuration.password) = ("kiosk", "wrong")
     let wrong = try scene.link(configuration)
@@ -292,7 +282,7 @@ import Testing
         .components(separatedBy: "```").first)
     try scene.scratch.write(
       Array("user reader\ntopic readwrite #\nuser kiosk\n\(rights)".utf8), "acl")
-    let users = try passwords(["kiosk": "secret", "reader": "one"], in: scene)
+    let users = try scene.passwords(["kiosk": "secret", "reader": "one"])
     try scene.restart("\(users)\nacl_file \(scene.scratch["acl"])")
     // What an earlier run left.
     let old = "homeassistant/sensor/beaconscan_kiosk/region_old_beacons/config"

@@ -57,6 +57,18 @@ final class Scene {
     try Subscriber(to: port, options, in: scratch)
   }
 
+  /// Makes a password file, and returns what makes a broker use it.
+  func passwords(_ users: [String: String]) throws -> String {
+    try scratch.write([], "passwords")
+    for user in users.keys.sorted() { try add(user, users[user] ?? "") }
+    return "allow_anonymous false\npassword_file \(scratch["passwords"])"
+  }
+
+  /// Adds a user to the password file.
+  func add(_ user: String, _ password: String) throws {
+    try runTool(["/usr/bin/mosquitto_passwd", "-b", scratch["passwords"], user, password])
+  }
+
   func kill() { broker?.kill() }
 
   func restart(_ access: String = "allow_anonymous true") throws {
