@@ -120,7 +120,7 @@ NEEDED = {"scan": [RECORDING], "range": [RECORDING], "inspect": [RECORDING], "lo
           "monitor": ["--uuid", UUID, RECORDING], "serve": ["--listen", "127.0.0.1:0", RECORDING], "history": [],
           "calibrate": ["--at", f"0.3={RECORDING}@38-51"], "decode": ["4c0002"], "record": ["--replay", RECORDING, "new"],
           "simulate": [SCENARIO, "--output", "new"], "advertise": ["--uuid", UUID], "adapters": [], "doctor": [],
-          "beacons": [], "config check": [], "config show": [], "agent": [], "apps": [], "apps revoke": ["a.service"]}
+          "beacons": [], "config check": [], "config show": [], "agent": [], "session": [], "apps": [], "apps revoke": ["a.service"]}
 # What an option needs beside it.
 COMPANIONS = {"major": ["--uuid", UUID], "minor": ["--uuid", UUID], "sort": ["--all"], "top": ["--all"],
               "keep": ["--rotate-every", "1h"], "name": ["--save"], "history-days": ["--history", "h"],
