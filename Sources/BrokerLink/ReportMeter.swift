@@ -17,11 +17,11 @@ package final class SightingMeter: Sendable {
 
   /// Receives sightings in the order of time.
   package func receive(_ sightings: [Sighting]) {
+    let (uuids, pins) = (configuration.uuids, configuration.pins)
     state.withLock { state in
       for sighting in sightings {
-        let uuids = configuration.uuids
         if !uuids.isEmpty, !uuids.contains(sighting.beacon.uuid) { continue }
-        if let pin = configuration.pins[sighting.beacon], pin != sighting.address { continue }
+        if let pin = pins[sighting.beacon], pin != sighting.address { continue }
         // A beacon that several adapters receive counts once, as in ranging.
         switch state.adapters.receive(sighting) {
         case .followed: state.meter.receive(sighting)

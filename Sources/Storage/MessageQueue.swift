@@ -236,7 +236,11 @@ private final class QueueFile {
   /// Reads the header and finds the records, or writes the header of a new file.
   func load() throws(StorageError) {
     let bytes = try file.read(Self.header)
-    guard let magic = bytes.number(at: 0), magic != 0 else { return try write() }
+    guard let magic = bytes.number(at: 0), magic != 0 else {
+      // It is new, or a power cut left it with zeros.
+      try file.resize(Self.header)
+      return try write()
+    }
     guard magic == Self.magic else {
       throw StorageError(file: file.path.string, problem: .foreign(.unknown))
     }

@@ -53,7 +53,7 @@ struct ServeCommand: AsyncParsableCommand {
   @OptionGroup(title: "Apps") var apps: AppOptions
   @OptionGroup(title: "Publish") var broker: BrokerOptions
   @OptionGroup(title: "Publish") var webhooks: WebhookOptions
-  @OptionGroup(title: "Fleet") var fleet: FleetOptions
+  @OptionGroup(title: "Publish") var fleet: FleetOptions
 
   @Option(
     .file(

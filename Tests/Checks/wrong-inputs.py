@@ -93,6 +93,9 @@ WRONG = {
     "allow-origin": choose("", "localhost", "http://", "ftp://a", "http://a/path", "*", "http://a:x", "http://a b"),
     "mqtt": choose("", "broker:", "broker:x", "broker:65536", "broker:0", ":1883", "broker:-1"),
     "mqtt-node": choose("", "a/b", "a b", "a+", "#"), "mqtt-prefix": only("a/#", "a/+", "", "a/+/b", "#"),
+    "fleet": choose("", "broker:", "broker:x", "broker:65536", "broker:0", ":1883", "broker:-1"),
+    "site": only("", "a/b", "a.b", "a b", "+", "é", "a" * 65), "receiver": only("", "a/b", "a.b", "#", "a" * 65),
+    "fleet-uuid": IDENTITY, "fleet-outbox-size": choose("0", "-1", "100001", "64M", "1.5"), "fleet-outbox": only("", "-"),
     "mqtt-discovery": only("a/#", "+", "", "a/+/b"),
     "webhook": choose("", "localhost", "ftp://a", "http://", "file:///etc/passwd", "http://a b", "http://a:99999/",
                       "https://", "//a/b"),
@@ -110,10 +113,10 @@ RIGHT = {"uuid": UUID, "region": f"a={UUID}", "output": "/dev/null", "duration":
          "format": "json", "adapter": "hci0"}
 # Files: what is read, and what is created.
 READ = ["replay", "config", "database", "token-file", "mqtt-password-file", "mqtt-ca", "mqtt-certificate", "mqtt-key",
-        "webhook-secret-file"]
+        "webhook-secret-file", "fleet-password-file", "fleet-ca", "fleet-certificate", "fleet-key"]
 CREATED = ["output", "truth", "state-file", "history"]
 # Any text is right.
-FREE = ["name", "mqtt-username", "mqtt-room", "apps", "apps-state", "socket"]
+FREE = ["name", "mqtt-username", "fleet-username", "mqtt-room", "apps", "apps-state", "socket"]
 
 # What each subcommand needs beside the wrong option, so that nothing else is missing.
 NEEDED = {"scan": [RECORDING], "range": [RECORDING], "inspect": [RECORDING], "locate": [TRACK],
@@ -128,6 +131,9 @@ COMPANIONS = {"major": ["--uuid", UUID], "minor": ["--uuid", UUID], "sort": ["--
               "webhook-secret-file": ["--webhook", "http://127.0.0.1:1/"], "mqtt-certificate": ["--mqtt-key", "text"],
               "mqtt-key": ["--mqtt-certificate", "text"]}
 COMPANIONS |= {f"mqtt-{name}": ["--mqtt", "127.0.0.1:1"] for name in ("node", "prefix", "discovery", "ca", "password-file")}
+FLEET = ["--fleet", "127.0.0.1:1", "--site", "a", "--receiver", "b"]
+COMPANIONS |= {name: FLEET for name in ("fleet", "site", "receiver", "fleet-uuid", "fleet-outbox", "fleet-outbox-size",
+                                        "fleet-password-file", "fleet-ca")}
 
 # Options that exclude each other, need another, or stand in a wrong order; each with a word of the sentence.
 CONTRARY = [
@@ -160,6 +166,8 @@ CONTRARY = [
     ("serve {file} --history-size 5", "--history-size"), ("serve {file} --history-days 5", "--history-days"),
     ("serve {file} --mqtt-room a", "--mqtt"), ("serve {file} --mqtt-username a", "--mqtt"),
     ("serve {file} --mqtt-key a --mqtt a", "--mqtt-certificate"), ("serve {file} --mqtt-certificate a --mqtt a", "--mqtt-key"),
+    ("serve {file} --site a", "--fleet"), ("serve {file} --fleet a --site a", "--receiver"),
+    ("serve {file} --fleet a --site a --receiver b --fleet-key c", "--fleet-certificate"), ("serve {file} --fleet-tls", "--fleet"),
     ("serve {file} --webhook-events enter", "--webhook"), ("serve {file} --duration 5", "--duration"),
     ("serve {file} --listen 0.0.0.0:0", "--token-file"), ("serve {file} --mqtt a --mqtt-room b --mqtt-discovery none", "--mqtt-room"),
     ("serve {file} --mqtt-tls", "--mqtt"), ("serve {file} --state-file h --history h --mqtt-all", "--mqtt"),
@@ -359,7 +367,7 @@ class Generator:
         if subcommand == "serve" and option == "replay" and name.startswith(("cut", "damaged")):
             return None
         # A certificate is read by the client for MQTT, which reports it.
-        if option in ("mqtt-certificate", "mqtt-key", "mqtt-ca"):
+        if option.endswith(("-certificate", "-key", "-ca")):
             return None
         if option == "config" and (name == "empty" or subcommand == "config check") or option == "database" and name == "database":
             return None

@@ -327,6 +327,8 @@ import Testing
     "token-file", "history", "webhook-secret-file", "mqtt-username", "mqtt-password-file",
     "mqtt-ca", "apps", "apps-state", "socket",
     "mqtt-certificate", "mqtt-key", "mqtt-node", "mqtt-prefix", "mqtt-discovery", "mqtt-room",
+    "fleet-username", "fleet-password-file", "fleet-ca", "fleet-certificate", "fleet-key",
+    "fleet-outbox",
   ]
 
   /// A subcommand, by its words.

@@ -5,8 +5,8 @@ import Frontends
 struct BrokerOptions: ParsableArguments {
   @Option(
     Setting(
-      "mqtt", "Publish to this MQTT broker: HOST or HOST:PORT. See docs/mqtt.md.", "broker",
-      valid: "write HOST or HOST:PORT, such as mqtt.local:1883",
+      "mqtt", "Publish to this MQTT broker. See docs/mqtt.md.", "broker",
+      details: "HOST or HOST:PORT.", valid: "write HOST or HOST:PORT, such as mqtt.local:1883",
       read: BrokerAddress.init(argument:)))
   var mqtt: BrokerAddress?
 

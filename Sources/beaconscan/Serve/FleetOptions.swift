@@ -8,16 +8,16 @@ import SystemPackage
 struct FleetOptions: ParsableArguments {
   @Option(
     Setting(
-      "fleet", "Report once a second to a fleet through this MQTT broker: HOST or HOST:PORT.",
-      "broker", details: "See docs/fleet.md.",
+      "fleet", "Report to a fleet's MQTT broker. See docs/fleet.md.", "broker",
+      details: "HOST or HOST:PORT. A report each second has what was received in it.",
       valid: "write HOST or HOST:PORT, such as mqtt.local:1883",
       read: BrokerAddress.init(argument:)))
   var fleet: BrokerAddress?
 
-  @Option(.fleetName("site", "The site of this receiver in the fleet.", "museum"))
+  @Option(.fleetName("site", "The site of this receiver in the fleet.", "museum").rare)
   var site: String?
 
-  @Option(.fleetName("receiver", "The name of this receiver at its site.", "hall-2"))
+  @Option(.fleetName("receiver", "The name of this receiver at its site.", "hall-2").rare)
   var receiver: String?
 
   @Option(
