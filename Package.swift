@@ -178,6 +178,22 @@ let package = Package(
         .product(name: "DequeModule", package: "swift-collections"),
       ]),
 
+    .systemLibrary(name: "CRabbitMQ", providers: [.apt(["librabbitmq-dev"])]),
+    .target(
+      name: "FleetEngine",
+      dependencies: [
+        "CRabbitMQ", "Clocks", .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "Logging", package: "swift-log"),
+      ]),
+    // They start the server of Debian's package rabbitmq-server, which Scripts/setup.sh --ci installs.
+    .testTarget(
+      name: "FleetEngineTests",
+      dependencies: ["FleetEngine", "TestDaemons", "TestSupport", "fleet-engine-run"],
+      exclude: ["failures.py"]),
+    // Processes for FleetEngineTests to kill.
+    .executableTarget(
+      name: "fleet-engine-run", dependencies: ["FleetEngine"], path: "Tests/FleetEngineRun"),
+
     .target(
       name: "Webhooks",
       dependencies: [

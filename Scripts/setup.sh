@@ -40,6 +40,7 @@ has_header bluetooth/hci.h bluez || missing="$missing libbluetooth-dev"
 has_header sqlite3.h sqlite3 || missing="$missing libsqlite3-dev"
 command -v pkg-config >/dev/null 2>&1 || missing="$missing pkg-config"
 has_header mosquitto.h libmosquitto || missing="$missing libmosquitto-dev"
+has_header amqp.h librabbitmq || missing="$missing librabbitmq-dev"
 has_header curl/curl.h libcurl || missing="$missing libcurl4-openssl-dev"
 has_header openssl/hmac.h libcrypto || missing="$missing libssl-dev"
 command -v dbus-daemon >/dev/null 2>&1 || missing="$missing dbus"
@@ -71,6 +72,8 @@ if [ "$extra" = yes ]; then
   command -v mosquitto >/dev/null 2>&1 || [ -x /usr/sbin/mosquitto ] || missing="$missing mosquitto"
   command -v mosquitto_sub >/dev/null 2>&1 || missing="$missing mosquitto-clients"
   command -v openssl >/dev/null 2>&1 || missing="$missing openssl"
+  # The node of FleetEngineTests.
+  [ -x /usr/lib/rabbitmq/bin/rabbitmq-server ] || missing="$missing rabbitmq-server"
   # The daemon of AppDaemonTests.
   [ -x /usr/lib/polkit-1/polkitd ] || missing="$missing polkitd"
   # The desktop that asks for beaconscan agent.

@@ -61,6 +61,12 @@ package final class Daemon {
   /// Makes it read its configuration again, where it does that on SIGHUP.
   package func reload() { Foundation.kill(process.identifier, SIGHUP) }
 
+  /// Asks it to end, and waits until it has.
+  package func end() {
+    Foundation.kill(process.identifier, SIGTERM)
+    process.wait()
+  }
+
   /// Ends it and what it has started as the kernel does.
   package func kill() {
     let children = children

@@ -1,0 +1,87 @@
+import Clocks
+import DequeModule
+package import Logging
+import Synchronization
+
+/// Publishes reports as the engine's MQTT does, for simulated receivers: in order, and again until
+/// the engine has stored them.
+package final class ReportPublisher: Sendable {
+  package enum Next: Sendable {
+    case report(routingKey: String, body: [UInt8])
+    /// There is no report for a number of seconds.
+    case pause(Double)
+    case end
+  }
+
+  private typealias Report = (routingKey: String, body: [UInt8])
+
+  private static let channel: UInt16 = 1
+  /// The reports that are on their way at the same time.
+  private static let window = 1000
+
+  private let link: EngineLink
+  private let next: @Sendable () -> Next
+  private let waiting = Mutex<Deque<Report>>([])
+  private let published = Mutex(0)
+
+  /// Creates a publisher, which asks for the next report on its own thread.
+  package init(
+    _ configuration: EngineConfiguration, logger: Logger = Logger(label: "fleet.publisher"),
+    next: @escaping @Sendable () -> Next
+  ) throws(EngineError) {
+    link = try EngineLink(configuration, logger)
+    self.next = next
+  }
+
+  /// The reports that the engine has stored.
+  package var count: Int { published.withLock { $0 } }
+
+  /// Publishes until the end of the reports, the task is canceled or ``stop()``. It runs once.
+  package func run() async {
+    await link.run { [self] connection throws(EngineError) in try publish(on: connection) }
+  }
+
+  package func stop() { link.stop() }
+
+  private func publish(on connection: AMQPConnection) throws(EngineError) {
+    try connection.openChannel(Self.channel)
+    try connection.confirmPublications(Self.channel)
+    // What a lost connection has left.
+    for report in waiting.withLock({ $0 }) { try send(report, on: connection) }
+    while !link.isStopping {
+      var pause = 0.0
+      if connection.countUnconfirmed(Self.channel) < Self.window {
+        switch next() {
+        case .report(let routingKey, let body):
+          let report = (routingKey, body)
+          waiting.withLock { $0.append(report) }
+          try send(report, on: connection)
+        case .pause(let seconds): pause = min(seconds, 0.05)
+        case .end:
+          try connection.waitForConfirms(seconds: 60, channel: Self.channel)
+          take(from: connection)
+          link.stop()
+          return
+        }
+      } else {
+        pause = 0.01
+      }
+      _ = try connection.next(seconds: pause)
+      take(from: connection)
+    }
+  }
+
+  private func send(_ report: Report, on connection: AMQPConnection) throws(EngineError) {
+    try connection.publish(
+      to: Topology.reports, report.routingKey, id: "", report.body, channel: Self.channel)
+  }
+
+  private func take(from connection: AMQPConnection) {
+    let stored = waiting.withLock { waiting in
+      let stored = waiting.count - connection.countSinceOldestUnconfirmed(Self.channel)
+      waiting.removeFirst(max(0, stored))
+      return max(0, stored)
+    }
+    if stored > 0 { published.withLock { $0 += stored } }
+  }
+}

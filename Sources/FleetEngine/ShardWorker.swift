@@ -1,0 +1,64 @@
+import Clocks
+package import Logging
+import Synchronization
+
+/// Processes the reports of shards: as many of them as the engine gives it, beside other workers.
+///
+/// The engine gives each shard one worker at a time, and another one as soon as the connection of
+/// that one ends. The connection is therefore the lease: what was not acknowledged on it is
+/// discarded with it, and is delivered again, in order. For each shard the worker restores the
+/// processor from the shard's register, publishes the transitions, and after their confirms stores
+/// the new state, and after its confirm acknowledges the reports. A crash at any point repeats
+/// reports and transitions, and loses none; the ids of transitions make them one for readers.
+package final class ShardWorker<Processor: ShardProcessor>: Sendable {
+  package struct Status: Sendable {
+    package var link = EngineStatus()
+    /// The shards that have reports at present.
+    package var shards: [Int] = []
+    package var reports = 0
+    package var transitions = 0
+    package var storedStates = 0
+    /// Transitions whose names are too long to publish.
+    package var unpublished = 0
+  }
+
+  private let link: EngineLink
+  private let statusOfWork = Mutex(Status())
+  /// Whether all queues have been there since this process began.
+  private let hasDeclared = Mutex(false)
+
+  /// - Throws: `EngineError` if the configuration is not valid or librabbitmq cannot be loaded.
+  package init(
+    _ configuration: EngineConfiguration, logger: Logger = Logger(label: "fleet.worker")
+  ) throws(EngineError) {
+    link = try EngineLink(configuration, logger)
+  }
+
+  package var status: Status {
+    var status = statusOfWork.withLock { $0 }
+    status.link = link.status
+    return status
+  }
+
+  /// Works until the task is canceled or ``stop()``. It runs once.
+  package func run() async {
+    await link.run { [self] connection throws(EngineError) in
+      let session = WorkerSession<Processor>(
+        connection, link.configuration, link.logger, isStopping: { self.link.isStopping },
+        count: { change in self.statusOfWork.withLock { change(&$0) } })
+      defer { statusOfWork.withLock { $0.shards = [] } }
+      do throws(EngineError) {
+        if !hasDeclared.withLock({ $0 }) {
+          try session.declare()
+          hasDeclared.withLock { $0 = true }
+        }
+        try session.serve()
+      } catch {
+        if error.isMissing { hasDeclared.withLock { $0 = false } }
+        throw error
+      }
+    }
+  }
+
+  package func stop() { link.stop() }
+}

@@ -1,0 +1,154 @@
+import Clocks
+package import Logging
+import Synchronization
+
+/// The place in a stream at which to begin.
+package enum StreamOffset: Hashable, Sendable {
+  /// The oldest message that the engine has.
+  case first
+  /// The newest messages, which the engine has stored together.
+  case last
+  /// The message after the newest.
+  case next
+  /// A message by its offset.
+  case number(UInt64)
+  /// The messages since a time, in seconds since 1970, and possibly some before it.
+  case time(UInt64)
+}
+
+package struct StreamEntry: Hashable, Sendable {
+  package var offset: UInt64
+  package var routingKey: String
+  /// The id of a transition; empty for a report.
+  package var id: String
+  package var body: [UInt8]
+}
+
+/// Reads a stream from an offset on, through failures of the engine, each message once and in
+/// order.
+package final class StreamReader: Sendable {
+  private static let channel: UInt16 = 1
+  private static let prefetch: UInt16 = 1000
+  private static let turnTime = 0.05
+
+  private let link: EngineLink
+  private let stream: String
+  private let start: StreamOffset
+  private let deliver: @Sendable (StreamEntry) -> Void
+  private let position = Mutex<UInt64?>(nil)
+
+  /// Creates a reader, which delivers on its own thread.
+  ///
+  /// - Throws: `EngineError` if the configuration is not valid or librabbitmq cannot be loaded.
+  package init(
+    _ configuration: EngineConfiguration, stream: String, from start: StreamOffset,
+    logger: Logger = Logger(label: "fleet.reader"),
+    deliver: @escaping @Sendable (StreamEntry) -> Void
+  ) throws(EngineError) {
+    link = try EngineLink(configuration, logger)
+    self.stream = stream
+    // What comes during a failure is not the newest any more.
+    self.start =
+      start == .next
+      ? .time(UInt64(clamping: WallClockTime.now.nanoseconds / 1_000_000_000)) : start
+    self.deliver = deliver
+  }
+
+  /// Creates a reader of the transitions of all shards, which delivers each id once.
+  ///
+  /// A worker that takes over a shard publishes again what its predecessor published after its last
+  /// stored state.
+  package static func transitions(
+    _ configuration: EngineConfiguration, from start: StreamOffset,
+    logger: Logger = Logger(label: "fleet.reader"),
+    deliver: @escaping @Sendable (StreamEntry) -> Void
+  ) throws(EngineError) -> StreamReader {
+    let repeats = Mutex(RepeatFilter())
+    return try StreamReader(
+      configuration, stream: Topology.transitionsStream, from: start, logger: logger
+    ) { entry in
+      if repeats.withLock({ $0.isNew(entry.id) }) { deliver(entry) }
+    }
+  }
+
+  /// The stream of a shard's reports.
+  package static func log(of shard: Shard) -> String { shard.log }
+
+  package var status: EngineStatus { link.status }
+
+  /// Reads until the task is canceled or ``stop()``. It runs once.
+  package func run() async {
+    await link.run { [self] connection throws(EngineError) in try read(connection) }
+  }
+
+  package func stop() { link.stop() }
+
+  private var argument: AMQPConnection.Argument {
+    if let position = position.withLock({ $0 }) { return .number(Int64(clamping: position &+ 1)) }
+    return switch start {
+    case .first: .text("first")
+    case .last: .text("last")
+    case .next: .text("next")
+    case .number(let number): .number(Int64(clamping: number))
+    case .time(let seconds): .time(seconds)
+    }
+  }
+
+  private func read(_ connection: AMQPConnection) throws(EngineError) {
+    try connection.openChannel(Self.channel)
+    try connection.consume(
+      stream, [("x-stream-offset", argument)], prefetch: Self.prefetch, channel: Self.channel)
+    var read = 0
+    var tag: UInt64 = 0
+    while !link.isStopping {
+      let next = try connection.next(seconds: Self.turnTime)
+      if let (_, message) = next {
+        read += 1
+        tag = message.tag
+        if let offset = message.offset, isWanted(offset) {
+          deliver(
+            StreamEntry(
+              offset: offset, routingKey: message.routingKey, id: message.id, body: message.body))
+          position.withLock { $0 = offset }
+        }
+      }
+      // Lets the engine send more.
+      if read >= Int(Self.prefetch / 4) || next == nil && read > 0 {
+        try connection.acknowledge(upTo: tag, channel: Self.channel)
+        read = 0
+      }
+    }
+  }
+
+  /// The engine begins with the messages that it has stored together with the one asked for.
+  private func isWanted(_ offset: UInt64) -> Bool {
+    if let position = position.withLock({ $0 }) { return offset > position }
+    if case .number(let number) = start { return offset >= number }
+    return true
+  }
+}
+
+/// The transitions that have been read: for each name the last number. It remembers at most a
+/// million names, and forgets the ones whose last transitions are the oldest.
+struct RepeatFilter {
+  private let limit: Int
+  private var young: [Substring: UInt64] = [:]
+  private var old: [Substring: UInt64] = [:]
+
+  init(limit: Int = 500_000) { self.limit = limit }
+
+  /// Returns whether an id, `NAME/n`, has a number above that of its name, and remembers it.
+  mutating func isNew(_ id: String) -> Bool {
+    var (name, number) = (id[...], UInt64(0))
+    if let slash = id.lastIndex(of: "/"), let last = UInt64(id[id.index(after: slash)...]) {
+      (name, number) = (id[..<slash], last)
+    }
+    if let last = young[name] ?? old[name], number <= last { return false }
+    if young.count >= limit {
+      old = young
+      young = [:]
+    }
+    young[name] = number
+    return true
+  }
+}

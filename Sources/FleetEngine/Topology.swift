@@ -1,0 +1,54 @@
+/// The queues, streams and exchanges of a fleet on its engine.
+enum Topology {
+  /// The exchange of what receivers report by MQTT.
+  static let reports = "amq.topic"
+  static let transitionsExchange = "fleet.transitions"
+  static let transitionsStream = "transitions"
+  /// A queue without messages. Each worker consumes it, so the engine knows how many there are.
+  static let workers = "workers"
+
+  /// The states that a register holds. A worker leaves one there; a write of an earlier worker that
+  /// the engine delivers late, such as a node that was frozen, adds one and must not replace it.
+  private static let registerLength: Int64 = 4
+
+  private typealias Arguments = [(StaticString, AMQPConnection.Argument)]
+
+  private static func quorum(_ more: Arguments) -> Arguments {
+    [("x-queue-type", .text("quorum")), ("x-queue-leader-locator", .text("balanced"))] + more
+  }
+
+  private static let week: Arguments = [
+    ("x-queue-type", .text("stream")), ("x-queue-leader-locator", .text("balanced")),
+    ("x-max-age", .text("7D")),
+    // The engine removes whole segments only.
+    ("x-stream-max-segment-size-bytes", .number(50_000_000)),
+  ]
+
+  /// Declares all that the shards need, by the registers' channel. What exists already stays.
+  static func declare(
+    _ shards: [Shard], on connection: AMQPConnection, answerTime: Double
+  ) throws(EngineError) {
+    let channel = Register.channel
+    try connection.declareTopicExchange(transitionsExchange, channel: channel)
+    try connection.declareQueue(transitionsStream, week, channel: channel)
+    try connection.bind(transitionsStream, to: transitionsExchange, "#", channel: channel)
+    try connection.declareQueue(workers, quorum([]), channel: channel)
+    for shard in shards {
+      // Reports are routed last, when all that processes them is there.
+      try connection.declareQueue(
+        shard.register,
+        quorum([
+          ("x-max-length", .number(registerLength)), ("x-overflow", .text("drop-head")),
+        ]), channel: channel)
+      // No worker can have stored a state before there are reports.
+      if try !connection.hasQueue(shard.queue, channel: channel + 1) {
+        try Register(shard: shard, connection: connection, answerTime: answerTime).initialize()
+      }
+      try connection.declareQueue(shard.log, week, channel: channel)
+      try connection.declareQueue(
+        shard.queue, quorum([("x-single-active-consumer", .yes)]), channel: channel)
+      try connection.bind(shard.log, to: reports, shard.binding, channel: channel)
+      try connection.bind(shard.queue, to: reports, shard.binding, channel: channel)
+    }
+  }
+}

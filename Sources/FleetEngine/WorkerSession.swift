@@ -1,0 +1,235 @@
+import Clocks
+import Logging
+
+/// A worker's work on one connection, by one thread. It ends with the connection, and with it
+/// everything that the worker knows of its shards.
+final class WorkerSession<Processor: ShardProcessor> {
+  private static var channelOfWorkers: UInt16 { 2 }
+  private static var shardChannels: ClosedRange<UInt16> { 3...2047 }
+  /// The seconds between two looks at what is due.
+  private static var turnTime: Double { 0.05 }
+  /// The seconds until a shard is tried again whose state another worker's connection still holds.
+  private static var holdTime: Double { 0.2 }
+  /// The seconds until a shard is tried again whose state this version cannot read.
+  private static var awayTime: Double { 60 }
+
+  private let connection: AMQPConnection
+  private let configuration: EngineConfiguration
+  private let logger: Logger
+  private let isStopping: () -> Bool
+  private let count: ((inout ShardWorker<Processor>.Status) -> Void) -> Void
+  /// The shards of the open channels.
+  private var shards: [UInt16: Shard] = [:]
+  /// The shards that have reports at present, by channel.
+  private var flows: [UInt16: ShardFlow<Processor>] = [:]
+  /// The shards that are tried again later.
+  private var away: [(shard: Shard, until: MonotonicTime)] = []
+  /// The shards without a state, since when.
+  private var missing: [Shard: MonotonicTime] = [:]
+  private var lastChannel: UInt16 = 2
+
+  init(
+    _ connection: AMQPConnection, _ configuration: EngineConfiguration, _ logger: Logger,
+    isStopping: @escaping () -> Bool,
+    count: @escaping ((inout ShardWorker<Processor>.Status) -> Void) -> Void
+  ) {
+    self.connection = connection
+    self.configuration = configuration
+    self.logger = logger
+    self.isStopping = isStopping
+    self.count = count
+  }
+
+  func declare() throws(EngineError) {
+    try openRegister()
+    try Topology.declare(configuration.shards, on: connection, answerTime: configuration.answerTime)
+    try connection.closeChannel(Register.channel)
+  }
+
+  /// Works until the connection ends or the worker is to stop.
+  func serve() throws(EngineError) {
+    try openRegister()
+    try connection.openChannel(Self.channelOfWorkers)
+    try connection.consume(Topology.workers, prefetch: 1, channel: Self.channelOfWorkers)
+    for shard in configuration.shards.shuffled() { try subscribe(shard) }
+    var swept = MonotonicTime.now
+    var balanced = swept
+    var pause = configuration.balanceInterval
+    while !isStopping() {
+      let next = try connection.next(seconds: Self.turnTime)
+      let now = MonotonicTime.now
+      // The engine has given the shards to others while this process stood still.
+      let gap = now.seconds(since: swept)
+      guard gap < Double(2 * configuration.heartbeat) else {
+        throw EngineError("this process stood still for \(Int(gap)) s and gives up its shards")
+      }
+      if let (channel, report) = next { try process(report, channel, at: now) }
+      guard next == nil || now.seconds(since: swept) >= Self.turnTime else { continue }
+      swept = now
+      try sweep(at: now)
+      if now.seconds(since: balanced) >= pause {
+        balanced = now
+        pause = configuration.balanceInterval * .random(in: 0.75...1.25)
+        try balance()
+      }
+    }
+    for channel in flows.keys { try store(channel) }
+  }
+
+  private func openRegister() throws(EngineError) {
+    try connection.openChannel(Register.channel)
+    try connection.confirmPublications(Register.channel)
+  }
+
+  private func subscribe(_ shard: Shard) throws(EngineError) {
+    repeat {
+      lastChannel =
+        lastChannel < Self.shardChannels.upperBound
+        ? lastChannel + 1 : Self.shardChannels.lowerBound
+    } while shards[lastChannel] != nil
+    let channel = lastChannel
+    try connection.openChannel(channel)
+    try connection.confirmPublications(channel)
+    try connection.consume(shard.queue, prefetch: configuration.prefetch, channel: channel)
+    shards[channel] = shard
+  }
+
+  private var answerTime: Double { isStopping() ? 0.5 : configuration.answerTime }
+
+  private func register(of shard: Shard) -> Register {
+    Register(shard: shard, connection: connection, answerTime: answerTime)
+  }
+
+  private func process(
+    _ report: Delivery, _ channel: UInt16, at now: MonotonicTime
+  ) throws(EngineError) {
+    guard let shard = shards[channel] else { return }
+    if flows[channel] == nil {
+      guard let flow = try begin(shard, channel, at: now) else { return }
+      flows[channel] = flow
+    }
+    let transitions = flows[channel]?.process(report, at: now) ?? []
+    var unpublished = 0
+    for transition in transitions {
+      guard max(transition.id.utf8.count, transition.routingKey.utf8.count) <= 255 else {
+        unpublished += 1
+        continue
+      }
+      try connection.publish(
+        to: Topology.transitionsExchange, transition.routingKey, id: transition.id,
+        transition.body, channel: channel)
+    }
+    count { status in
+      status.reports += 1
+      status.transitions += transitions.count - unpublished
+      status.unpublished += unpublished
+    }
+    // Half of the reports that the engine delivers without an acknowledgment.
+    if flows[channel]?.isDue(
+      after: configuration.storeInterval, limit: Int(configuration.prefetch / 2), at: now) == true
+    {
+      try store(channel)
+    }
+  }
+
+  /// Restores a shard's processor and stores its state under a new generation, so that no earlier
+  /// worker can replace it. Returns `nil` if it leaves the shard for a time.
+  private func begin(
+    _ shard: Shard, _ channel: UInt16, at now: MonotonicTime
+  ) throws(EngineError) -> ShardFlow<Processor>? {
+    let register = register(of: shard)
+    let stored = try register.take()
+    guard !stored.isEmpty || lacksState(shard, at: now) else {
+      try leave(channel, until: now.advanced(bySeconds: Self.holdTime))
+      return nil
+    }
+    missing[shard] = nil
+    let processor: Processor
+    do {
+      processor = try Processor(shard: shard.number, state: stored.state)
+    } catch {
+      logger.error(
+        """
+        the state of shard \(shard.name) cannot be read, so it is left to other workers: \(error)
+        """)
+      // The engine gives the state back.
+      try connection.closeChannel(Register.channel)
+      try openRegister()
+      try leave(channel, until: now.advanced(bySeconds: Self.awayTime))
+      return nil
+    }
+    let version = StateVersion(
+      generation: stored.version.generation &+ 1, number: stored.version.number &+ 1)
+    try register.put(processor.encodedState(), version, inPlaceOf: stored)
+    return ShardFlow(processor, version, at: now)
+  }
+
+  /// Returns whether a shard's register has been empty for so long that no worker holds its state.
+  private func lacksState(_ shard: Shard, at now: MonotonicTime) -> Bool {
+    let since = missing[shard] ?? now
+    missing[shard] = since
+    guard now.seconds(since: since) >= configuration.registerWait else { return false }
+    logger.error("shard \(shard.name) has lost its state, and begins with nothing")
+    return true
+  }
+
+  /// Stores a shard's state after its transitions, and acknowledges the reports that it has.
+  private func store(_ channel: UInt16) throws(EngineError) {
+    guard let shard = shards[channel], let flow = flows[channel], flow.hasNews else { return }
+    try connection.waitForConfirms(seconds: answerTime, channel: channel)
+    let register = register(of: shard)
+    let old = try register.take()
+    guard old.version <= flow.version else {
+      throw EngineError("another worker has shard \(shard.name), so this one gives up its shards")
+    }
+    let (state, version) = flow.upcoming()
+    try register.put(state, version, inPlaceOf: old)
+    if let tag = flows[channel]?.stored(version) {
+      try connection.acknowledge(upTo: tag, channel: channel)
+    }
+    count { $0.storedStates += 1 }
+  }
+
+  private func sweep(at now: MonotonicTime) throws(EngineError) {
+    for (channel, flow) in flows {
+      if flow.isDue(after: configuration.storeInterval, limit: .max, at: now) {
+        try store(channel)
+      } else if !flow.hasNews, now.seconds(since: flow.lastReport) > configuration.idleTime {
+        // Another worker may have had the shard when its reports come again.
+        flows[channel] = nil
+      }
+    }
+    for (shard, _) in away.filter({ $0.until <= now }) { try subscribe(shard) }
+    away.removeAll { $0.until <= now }
+    count { [shards, flows] in $0.shards = flows.keys.compactMap { shards[$0]?.number }.sorted() }
+  }
+
+  /// Gives shards to other workers if this one has more than its share.
+  private func balance() throws(EngineError) {
+    let workers = try connection.declareQueue(
+      Topology.workers, [], channel: Register.channel, isPassive: true
+    ).consumers
+    let share = (configuration.shards.count + max(workers, 1) - 1) / max(workers, 1)
+    guard workers > 1, flows.count > share else { return }
+    for channel in flows.keys.prefix(flows.count - share) {
+      guard let shard = shards[channel] else { continue }
+      try store(channel)
+      try leave(channel)
+      // After the others.
+      try subscribe(shard)
+    }
+  }
+
+  /// Ends a shard's consumer. The engine delivers what was not acknowledged to the next one.
+  private func leave(_ channel: UInt16) throws(EngineError) {
+    try connection.closeChannel(channel)
+    flows[channel] = nil
+    shards[channel] = nil
+  }
+
+  private func leave(_ channel: UInt16, until time: MonotonicTime) throws(EngineError) {
+    guard let shard = shards[channel] else { return }
+    try leave(channel)
+    away.append((shard, time))
+  }
+}

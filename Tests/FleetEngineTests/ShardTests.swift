@@ -1,0 +1,73 @@
+import Testing
+
+@testable import FleetEngine
+
+@Suite struct ShardTests {
+  // The values of FNV-1a's authors, http://www.isthe.com/chongo/tech/comp/fnv.
+  @Test(
+    arguments: [
+      ("", 0xCBF2_9CE4_8422_2325), ("a", 0xAF63_DC4C_8601_EC8C), ("foobar", 0x8594_4171_F739_67E8),
+    ] as [(String, UInt64)])
+  func `a site has a shard`(site: String, hash: UInt64) {
+    #expect(Shard(ofSite: site).number == Int(hash % 64))
+  }
+
+  @Test func `names have two digits`() {
+    #expect(Shard(number: 5)?.name == "05")
+    #expect(Shard(number: 63)?.name == "63")
+    #expect(Shard(number: 64) == nil)
+    #expect(Shard(number: -1) == nil)
+    #expect(Shard.all.count == 64)
+  }
+
+  @Test func `a receiver has a topic and a routing key`() {
+    #expect(ReportName.topic(site: "a", receiver: "door") == "fleet/12/a/door/seen")
+    #expect(ReportName.routingKey(site: "a", receiver: "door") == "fleet.12.a.door.seen")
+  }
+
+  @Test func `versions have an order`() {
+    let versions = ["", "x", "1", "1-2", "1-10", "2-1", "10-0"].map { StateVersion(text: $0) }
+    #expect(versions[0...2].allSatisfy { $0 == .none })
+    #expect(versions == versions.sorted())
+    #expect(StateVersion(text: StateVersion(generation: 3, number: 4).text).number == 4)
+    for text in ["1-2-3", "-", "-1", "1--2", "99999999999999999999-1", "1-\u{301}"] {
+      #expect(StateVersion(text: text) == .none)
+    }
+  }
+
+  @Test func `repeated ids are found`() {
+    var filter = RepeatFilter()
+    let ids = ["a/b/1", "a/b/1", "a/b/2", "a/b/1", "a/c/1", "name", "name"]
+    #expect(ids.map { filter.isNew($0) } == [true, false, true, false, true, true, false])
+  }
+
+  @Test func `the memory of ids is bounded`() {
+    var filter = RepeatFilter(limit: 10)
+    let areNew = (0..<100).map { filter.isNew("a\($0)/1") }
+    #expect(areNew.allSatisfy { $0 })
+    let areNewAgain = [95, 1].map { filter.isNew("a\($0)/1") }
+    #expect(areNewAgain == [false, true])
+  }
+
+  @Test(arguments: [
+    "nodes", "host", "port", "password", "heartbeat", "key", "authorities",
+  ])
+  func `a configuration that cannot be used`(what: String) {
+    var configuration = EngineConfiguration(nodes: [.init(host: "localhost", port: 5672)])
+    var tls = EngineConfiguration.TLS(authorities: "/dev/null")
+    switch what {
+    case "nodes": configuration.nodes = []
+    case "host": configuration.nodes[0].host = "a b"
+    case "port": configuration.nodes[0].port = 0
+    case "password": configuration.password = "\0"
+    case "heartbeat": configuration.heartbeat = 0
+    case "key":
+      tls.key = "/dev/null"
+      configuration.tls = tls
+    default:
+      tls.authorities = "/nowhere/ca.pem"
+      configuration.tls = tls
+    }
+    #expect(throws: EngineError.self) { try configuration.check() }
+  }
+}

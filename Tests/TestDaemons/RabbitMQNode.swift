@@ -1,0 +1,77 @@
+import Foundation
+package import TestSupport
+package import Testing
+
+extension Trait where Self == ConditionTrait {
+  /// Tests that need an AMQP broker are skipped where none is installed.
+  package static var rabbitmq: Self {
+    .enabled(
+      if: RabbitMQNode.isInstalled, "rabbitmq-server is missing; install it: Scripts/setup.sh --ci")
+  }
+}
+
+/// A RabbitMQ node on a port of this machine, beside the system's own, which ends with its value. Its data is in a
+/// folder of the test.
+package final class RabbitMQNode {
+  package let port: UInt16
+  private let scratch: Scratch
+  private let environment: [String: String]
+  private let names: Daemon
+  private var server: Daemon
+
+  fileprivate static let isInstalled = [program, "/usr/bin/epmd"].allSatisfy(
+    FileManager.default.isExecutableFile)
+  private static let program = "/usr/lib/rabbitmq/bin/rabbitmq-server"
+
+  /// Starts a node, and waits until it accepts connections.
+  package init(in scratch: Scratch) throws {
+    self.scratch = scratch
+    port = try freePort()
+    let namesPort = try freePort()
+    names = try Daemon([
+      "/usr/bin/epmd", "-address", "127.0.0.1", "-port", "\(namesPort)", "-relaxed_command_check",
+    ])
+    let configuration = """
+      listeners.tcp.1 = 127.0.0.1:\(port)
+      vm_memory_high_watermark.absolute = 512MB
+      """
+    try scratch.write(Array(configuration.utf8), "rabbitmq.conf")
+    try scratch.write(Array("[].\n".utf8), "plugins")
+    environment = [
+      "HOME": scratch.folder.path, "ERL_EPMD_PORT": "\(namesPort)",
+      "RABBITMQ_NODENAME": "test@localhost", "RABBITMQ_NODE_PORT": "\(port)",
+      "RABBITMQ_DIST_PORT": "\(try freePort())", "RABBITMQ_CONFIG_FILE": scratch["rabbitmq.conf"],
+      "RABBITMQ_MNESIA_BASE": scratch["mnesia"], "RABBITMQ_LOG_BASE": scratch["log"],
+      "RABBITMQ_PID_FILE": scratch["pid"], "RABBITMQ_ENABLED_PLUGINS_FILE": scratch["plugins"],
+      "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS":
+        "+S 1:1 +sbwt none +sbwtdcpu none +sbwtdio none -kernel inet_dist_use_interface {127,0,0,1}",
+      // The script becomes the node, in place of its parent.
+      "RUNNING_UNDER_SYSTEMD": "true",
+    ]
+    server = try Self.start(environment, in: scratch)
+  }
+
+  private static func start(_ environment: [String: String], in scratch: Scratch) throws -> Daemon {
+    let log = scratch["rabbitmq.log"]
+    let server = try Daemon([program], environment: environment, log: log)
+    func text() -> String {
+      (try? scratch.bytes("rabbitmq.log")).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    }
+    let hasStarted = eventually {
+      text().contains("Starting broker... completed") || !server.isRunning
+    }
+    guard hasStarted, server.isRunning else { throw NoNode(log: text()) }
+    return server
+  }
+
+  private struct NoNode: Error, CustomStringConvertible {
+    let log: String
+    var description: String { "rabbitmq-server did not start: \(log)" }
+  }
+
+  /// Ends it, as the kernel does or in order, and starts it again with its data.
+  package func restart(isOrderly: Bool = false) throws {
+    if isOrderly { server.end() } else { server.kill() }
+    server = try Self.start(environment, in: scratch)
+  }
+}
