@@ -16,6 +16,8 @@ final class EngineLink: Sendable {
     var status = EngineStatus()
     /// The last error logged since a connection.
     var logged: String?
+    var hasRun = false
+    var isStopping = false
   }
 
   let configuration: EngineConfiguration
@@ -35,29 +37,33 @@ final class EngineLink: Sendable {
   }
 
   var status: EngineStatus { state.withLock { $0.status } }
-  var isStopping: Bool { thread.isStopping }
+  var isStopping: Bool { state.withLock { $0.isStopping } }
 
   /// Makes ``run(_:)`` return.
-  func stop() { thread.requestStop() }
+  func stop() {
+    state.withLock { $0.isStopping = true }
+    thread.wake.send()
+  }
 
-  /// Connects, and runs a session on each connection, until the task is canceled or ``stop()``. It
-  /// runs once.
+  /// Connects, and runs a session on each connection, until the task is canceled or ``stop()``. Only
+  /// the first call does so.
   func run(
     _ session: @escaping @Sendable (AMQPConnection) throws(EngineError) -> Void
   ) async {
+    let isFirst = state.withLock { state in
+      defer { state.hasRun = true }
+      return !state.hasRun
+    }
+    guard isFirst else { return }
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        // A link that was stopped before starts no thread.
-        let isRunning =
-          !thread.isStopping
-          && thread.start { [self] in
-            work(session)
-            continuation.resume()
-          }
-        if !isRunning {
-          if !thread.isStopping { fail("no thread can be started for the fleet's engine") }
+        let isRunning = thread.start { [self] in
+          work(session)
           continuation.resume()
         }
+        guard !isRunning else { return }
+        fail("no thread can be started; end other programs, or raise their limit")
+        continuation.resume()
       }
     } onCancel: {
       stop()
@@ -69,14 +75,14 @@ final class EngineLink: Sendable {
       first: Int64(configuration.reconnectDelay.lowerBound * 1e9),
       longest: Int64(configuration.reconnectDelay.upperBound * 1e9))
     var next = 0
-    while !thread.isStopping {
+    while !isStopping {
       let node = configuration.nodes[next % configuration.nodes.count]
       next += 1
       if connect(to: node, session) >= Self.stableTime { backoff.reset() }
       // The factor keeps workers of one failed node from returning at the same time.
       let wait = Double(backoff.next()) * .random(in: 0.75...1)
       let deadline = MonotonicTime.now.advanced(by: Int64(wait))
-      while !thread.isStopping {
+      while !isStopping {
         let left = deadline.nanoseconds(since: .now)
         guard left > 0 else { break }
         thread.wake.wait(nanoseconds: left)

@@ -70,14 +70,18 @@ final class Fleet {
     return configuration
   }
 
-  /// Declares the queues, and starts a reader of the transitions.
-  func start() throws {
+  func declare() throws {
     let connection = try AMQPConnection(
       configuration.nodes[0], configuration, RabbitMQLibrary.shared.get())
     try connection.openChannel(Register.channel)
     try connection.confirmPublications(Register.channel)
     try Topology.declare(reports.shards, on: connection, answerTime: 10)
     connection.close()
+  }
+
+  /// Declares the queues, and starts a reader of the transitions.
+  func start() throws {
+    try declare()
     let reader = try StreamReader.transitions(configuration, from: .first) {
       [transitions] entry in
       guard let slash = entry.id.lastIndex(of: "/") else { return }

@@ -1,0 +1,170 @@
+import Foundation
+import Synchronization
+import TestDaemons
+import TestSupport
+import Testing
+
+@testable import FleetEngine
+
+/// Counts reports. Its state is a number as text.
+private struct Tally: ShardProcessor {
+  struct Unreadable: Error {}
+  var count = 0
+
+  init(shard: Int, state: [UInt8]?) throws {
+    guard let state else { return }
+    guard let count = Int(String(decoding: state, as: UTF8.self)) else { throw Unreadable() }
+    self.count = count
+  }
+
+  mutating func process(_ report: [UInt8], routingKey: String) -> [FleetTransition] {
+    count += 1
+    let transition = FleetTransition(
+      id: "tally/\(count)", routingKey: "tally", body: Array("\(report.count)".utf8))
+    // One that cannot be published takes no other with it.
+    return [
+      FleetTransition(id: String(repeating: "x", count: 256), routingKey: "", body: []), transition,
+    ]
+  }
+
+  func encodedState() -> [UInt8] { Array("\(count)".utf8) }
+}
+
+/// A newer version, which reads any state.
+private struct NewTally: ShardProcessor {
+  private var tally: Tally
+
+  init(shard: Int, state: [UInt8]?) throws {
+    tally = try (try? Tally(shard: shard, state: state)) ?? Tally(shard: shard, state: nil)
+  }
+
+  mutating func process(_ report: [UInt8], routingKey: String) -> [FleetTransition] {
+    tally.process(report, routingKey: routingKey)
+  }
+
+  func encodedState() -> [UInt8] { tally.encodedState() }
+}
+
+@Suite(.blocking, .rabbitmq) struct LinkTests {
+  /// The entries that a reader has had.
+  private final class Entries: Sendable {
+    private let entries = Mutex<[StreamEntry]>([])
+    var all: [StreamEntry] { entries.withLock { $0 } }
+    func append(_ entry: StreamEntry) { entries.withLock { $0.append(entry) } }
+  }
+
+  private let shard = Shard(ofSite: "a")
+
+  /// Publishes reports of one receiver, and waits until the engine has them.
+  private func publish(_ bodies: [[UInt8]], _ configuration: EngineConfiguration) async throws {
+    let left = Mutex(bodies[...])
+    let publisher = try ReportPublisher(configuration) {
+      guard let body = left.withLock({ $0.popFirst() }) else { return .end }
+      return .report(routingKey: ReportName.routingKey(site: "a", receiver: "r"), body: body)
+    }
+    await publisher.run()
+    #expect(publisher.count == bodies.count)
+  }
+
+  /// Stores states in a shard's register as earlier workers would have, in that order.
+  private func store(
+    _ states: [(StateVersion, String)], _ configuration: EngineConfiguration
+  ) throws {
+    let connection = try AMQPConnection(
+      configuration.nodes[0], configuration, RabbitMQLibrary.shared.get())
+    try connection.openChannel(Register.channel)
+    try connection.confirmPublications(Register.channel)
+    let register = Register(shard: shard, connection: connection, answerTime: 10)
+    let old = try register.take()
+    for (version, state) in states { try register.put(Array(state.utf8), version, inPlaceOf: old) }
+    connection.close()
+  }
+
+  @Test func `a state that comes late does not replace a newer one`() async throws {
+    let fleet = try Fleet(Reports(sites: ["a"], receivers: 1, rounds: 1))
+    try fleet.declare()
+    let configuration = fleet.configuration
+    let connection = try AMQPConnection(
+      configuration.nodes[0], configuration, RabbitMQLibrary.shared.get())
+    try connection.openChannel(Register.channel)
+    try connection.confirmPublications(Register.channel)
+    let register = Register(shard: shard, connection: connection, answerTime: 10)
+    let none = try register.take()
+    #expect(none.state == nil && !none.isEmpty)
+    try register.put(Array("40".utf8), StateVersion(generation: 3, number: 7), inPlaceOf: none)
+    let newest = try register.take()
+    try register.put(Array("10".utf8), StateVersion(generation: 2, number: 9), inPlaceOf: none)
+    // The end of the connection gives back the newest.
+    #expect(newest.state == Array("40".utf8))
+    connection.close()
+
+    let worker = try ShardWorker<Tally>(configuration)
+    let work = Task { await worker.run() }
+    let entries = Entries()
+    let reader = try StreamReader.transitions(configuration, from: .first) { entries.append($0) }
+    let read = Task { await reader.run() }
+    // Any bytes may come. Of long ones the processor gets a part.
+    try await publish([[0xFF, 0, 0xC0], Array(repeating: 0, count: 3 << 20), []], configuration)
+    #expect(await eventually { entries.all.count >= 3 })
+    #expect(entries.all.map(\.id) == ["tally/41", "tally/42", "tally/43"])
+    #expect(entries.all.map { String(decoding: $0.body, as: UTF8.self) } == ["3", "1048576", "0"])
+    #expect(await eventually { worker.status.storedStates > 0 })
+    #expect(worker.status.unpublished == 3)
+
+    // Each end of a task ends its part.
+    work.cancel()
+    await work.value
+    reader.stop()
+    await read.value
+
+    // The log has the reports from any offset on.
+    let log = Entries()
+    let replay = try StreamReader(
+      configuration, stream: StreamReader.log(of: shard), from: .number(1)
+    ) { log.append($0) }
+    let replayed = Task { await replay.run() }
+    #expect(await eventually { log.all.count >= 2 })
+    replayed.cancel()
+    await replayed.value
+    #expect(log.all.map(\.offset) == [1, 2])
+    #expect(log.all.allSatisfy { $0.routingKey == "fleet.12.a.r.seen" })
+  }
+
+  @Test func `a worker leaves a state that it cannot read to another`() async throws {
+    let fleet = try Fleet(Reports(sites: ["a"], receivers: 1, rounds: 1))
+    try fleet.declare()
+    let configuration = fleet.configuration
+    try store([(StateVersion(generation: 1, number: 1), "unreadable")], configuration)
+    let old = try ShardWorker<Tally>(configuration)
+    let oldWork = Task { await old.run() }
+    let entries = Entries()
+    let reader = try StreamReader.transitions(configuration, from: .first) { entries.append($0) }
+    let read = Task { await reader.run() }
+    #expect(await eventually { old.status.link.node != nil })
+    try await publish([[1], [2]], configuration)
+    let new = try ShardWorker<NewTally>(configuration)
+    let newWork = Task { await new.run() }
+    #expect(await eventually { entries.all.count >= 2 })
+    #expect(entries.all.map(\.id) == ["tally/1", "tally/2"])
+    #expect(old.status.reports == 0)
+    for task in [oldWork, newWork, read] {
+      task.cancel()
+      await task.value
+    }
+  }
+
+  @Test func `errors say what to do`() async throws {
+    var configuration = EngineConfiguration(
+      nodes: [.init(host: "127.0.0.1", port: try freePort())])
+    configuration.reconnectDelay = 0.01...0.02
+    let reader = try StreamReader(configuration, stream: "x", from: .last) { _ in }
+    let read = Task { await reader.run() }
+    #expect(await eventually { reader.status.lastError != nil })
+    let error = reader.status.lastError ?? ""
+    #expect(error.hasPrefix("cannot connect to \(configuration.nodes[0]): "), "\(error)")
+    read.cancel()
+    await read.value
+    // A part runs once.
+    await reader.run()
+  }
+}
