@@ -14,8 +14,8 @@ package struct EngineStatus: Sendable {
 final class EngineLink: Sendable {
   private struct State {
     var status = EngineStatus()
-    /// The last error logged since a connection.
-    var logged: String?
+    /// The errors logged since a connection. The nodes have different ones, in turn.
+    var logged: Set<String> = []
     var hasRun = false
     var isStopping = false
   }
@@ -101,7 +101,7 @@ final class EngineLink: Sendable {
       state.withLock { state in
         state.status.node = node.description
         state.status.connections += 1
-        state.logged = nil
+        state.logged = []
       }
       logger.info("connected to the fleet's engine", metadata: ["node": "\(node)"])
       try session(connection)
@@ -116,8 +116,7 @@ final class EngineLink: Sendable {
   private func fail(_ sentence: String) {
     let isNew = state.withLock { state in
       state.status.lastError = sentence
-      defer { state.logged = sentence }
-      return state.logged != sentence
+      return state.logged.count < 100 && state.logged.insert(sentence).inserted
     }
     if isNew { logger.warning("the fleet's engine failed: \(sentence)") }
   }
