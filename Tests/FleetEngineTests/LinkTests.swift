@@ -167,4 +167,60 @@ private struct NewTally: ShardProcessor {
     // A part runs once.
     await reader.run()
   }
+
+  /// Makes two authorities, and a certificate of the first for `localhost`.
+  private func makeCertificates(in scratch: Scratch) throws {
+    let key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+    for name in ["ca", "other"] {
+      try runTool(
+        ["/usr/bin/openssl", "req", "-x509"] + key + [
+          "-days", "2", "-subj", "/CN=\(name)", "-keyout", scratch["\(name).key"], "-out",
+          scratch["\(name).pem"],
+        ])
+    }
+    try scratch.write(Array("subjectAltName=DNS:localhost\n".utf8), "names")
+    try runTool(
+      ["/usr/bin/openssl", "req"] + key + [
+        "-subj", "/CN=localhost", "-keyout", scratch["server.key"], "-out", scratch["server.csr"],
+      ])
+    try runTool([
+      "/usr/bin/openssl", "x509", "-req", "-in", scratch["server.csr"], "-CA", scratch["ca.pem"],
+      "-CAkey", scratch["ca.key"], "-CAcreateserial", "-days", "2", "-extfile", scratch["names"],
+      "-out", scratch["server.pem"],
+    ])
+  }
+
+  @Test func `certificates are checked, and their names`() throws {
+    let scratch = try Scratch()
+    try makeCertificates(in: scratch)
+    let port = try freePort()
+    let node = try RabbitMQNode(
+      """
+      listeners.ssl.1 = 127.0.0.1:\(port)
+      ssl_options.cacertfile = \(scratch["ca.pem"])
+      ssl_options.certfile = \(scratch["server.pem"])
+      ssl_options.keyfile = \(scratch["server.key"])
+      """, in: scratch)
+    func error(_ host: String, _ authority: String?, password: String = "guest") -> String? {
+      var configuration = EngineConfiguration(nodes: [.init(host: host, port: port)])
+      configuration.password = password
+      configuration.tls = authority.map { .init(authorities: scratch[$0]) }
+      do {
+        let library = try RabbitMQLibrary.shared.get()
+        try AMQPConnection(configuration.nodes[0], configuration, library).close()
+        return nil
+      } catch {
+        return "\(error)"
+      }
+    }
+    #expect(error("localhost", "ca.pem") == nil)
+    for (host, authority) in [("127.0.0.1", "ca.pem"), ("localhost", "other.pem")] {
+      let text = error(host, authority) ?? ""
+      #expect(text.hasPrefix("cannot connect to \(host):\(port): SSL"), "\(text)")
+    }
+    #expect(error("localhost", nil) != nil)
+    let refused = error("localhost", "ca.pem", password: "wrong") ?? ""
+    #expect(refused.contains("cannot log in to localhost:\(port): ACCESS_REFUSED"), "\(refused)")
+    withExtendedLifetime(node) {}
+  }
 }

@@ -23,8 +23,8 @@ package final class RabbitMQNode {
     FileManager.default.isExecutableFile)
   private static let program = "/usr/lib/rabbitmq/bin/rabbitmq-server"
 
-  /// Starts a node, and waits until it accepts connections.
-  package init(in scratch: Scratch) throws {
+  /// Starts a node, with lines of its configuration for a second listener, and waits until it accepts connections.
+  package init(_ listener: String = "", in scratch: Scratch) throws {
     self.scratch = scratch
     port = try freePort()
     let namesPort = try freePort()
@@ -34,6 +34,8 @@ package final class RabbitMQNode {
     let configuration = """
       listeners.tcp.1 = 127.0.0.1:\(port)
       vm_memory_high_watermark.absolute = 512MB
+      \(listener)
+
       """
     try scratch.write(Array(configuration.utf8), "rabbitmq.conf")
     try scratch.write(Array("[].\n".utf8), "plugins")
