@@ -16,7 +16,7 @@ package final class ReportPublisher: Sendable {
   private typealias Report = (routingKey: String, body: [UInt8])
 
   private static let channel: UInt16 = 1
-  /// The reports that are on their way at the same time.
+  /// The reports since the oldest that is not stored, at most: those to publish again after a failure.
   private static let window = 1000
 
   private let link: EngineLink
@@ -48,9 +48,11 @@ package final class ReportPublisher: Sendable {
     try connection.confirmPublications(Self.channel)
     // What a lost connection has left.
     for report in waiting.withLock({ $0 }) { try send(report, on: connection) }
+    var stored = count
+    var progress = MonotonicTime.now
     while !link.isStopping {
       var pause = 0.0
-      if connection.countUnconfirmed(Self.channel) < Self.window {
+      if waiting.withLock({ $0.count }) < Self.window {
         switch next() {
         case .report(let routingKey, let body):
           let report = (routingKey, body)
@@ -58,7 +60,8 @@ package final class ReportPublisher: Sendable {
           try send(report, on: connection)
         case .pause(let seconds): pause = min(seconds, 0.05)
         case .end:
-          try connection.waitForConfirms(seconds: 60, channel: Self.channel)
+          try connection.waitForConfirms(
+            seconds: link.configuration.answerTime, channel: Self.channel)
           take(from: connection)
           link.stop()
           return
@@ -68,6 +71,15 @@ package final class ReportPublisher: Sendable {
       }
       _ = try connection.next(seconds: pause)
       take(from: connection)
+      let now = MonotonicTime.now
+      if count != stored || waiting.withLock({ $0.isEmpty }) {
+        stored = count
+        progress = now
+      }
+      // A node that was frozen, or whose queues changed their leaders, may never confirm a message.
+      guard now.seconds(since: progress) < link.configuration.answerTime else {
+        throw EngineError("\(connection.node) has not confirmed a report for too long")
+      }
     }
   }
 

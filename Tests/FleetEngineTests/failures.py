@@ -5,7 +5,7 @@ It starts three RabbitMQ nodes and three workers on this machine, and 300 receiv
 any of them at a seeded moment, one node at a time; once, all nodes are down. No transition may be lost, doubled or out of
 order. Needs a build: swift build --product fleet-engine-run
 
-  Tests/FleetEngineTests/failures.py --reports 1080000 --rate 1500 --down 300
+  Tests/FleetEngineTests/failures.py --reports 90000 --rate 300 --down 300
 """
 import argparse, collections, os, random, shutil, signal, subprocess, sys, tempfile, time
 
