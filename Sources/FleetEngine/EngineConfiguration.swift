@@ -32,6 +32,9 @@ package struct EngineConfiguration: Sendable, Equatable {
   package var heartbeat = 10
   /// The seconds that a node may take to answer.
   package var answerTime = 10.0
+  /// The seconds within which a node confirms what is published. After the failure of another node
+  /// it may never confirm a message; the link then publishes again on a new connection.
+  package var confirmTime = 5.0
   /// The shortest and longest pause between attempts to connect, in seconds.
   package var reconnectDelay: ClosedRange<Double> = 0.1...5
   /// The shards to work on; every shard of a fleet needs a worker.
@@ -82,7 +85,9 @@ extension EngineConfiguration {
         throw EngineError("the engine's \(what) cannot be sent; give at most 255 bytes without 0")
       }
     }
-    guard (1...600).contains(heartbeat), answerTime > 0, reconnectDelay.lowerBound > 0 else {
+    guard (1...600).contains(heartbeat), answerTime > 0, confirmTime > 0,
+      reconnectDelay.lowerBound > 0
+    else {
       throw EngineError("the engine's heartbeat is \(heartbeat) s; give 1 s to 600 s")
     }
     guard prefetch > 1, storeInterval > 0, balanceInterval > 0 else {

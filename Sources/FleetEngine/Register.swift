@@ -38,7 +38,7 @@ struct Register {
 
   let shard: Shard
   let connection: AMQPConnection
-  let answerTime: Double
+  let confirmTime: Double
 
   struct Stored {
     var version = StateVersion.none
@@ -75,7 +75,7 @@ struct Register {
   ) throws(EngineError) {
     try connection.publish(
       to: "", shard.register, id: version.text, state, channel: Self.channel)
-    try connection.waitForConfirms(seconds: answerTime, channel: Self.channel)
+    try connection.waitForConfirms(seconds: confirmTime, channel: Self.channel)
     if let tag = old.tag { try connection.acknowledge(upTo: tag, channel: Self.channel) }
   }
 }

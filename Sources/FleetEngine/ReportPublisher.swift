@@ -61,7 +61,7 @@ package final class ReportPublisher: Sendable {
         case .pause(let seconds): pause = min(seconds, 0.05)
         case .end:
           try connection.waitForConfirms(
-            seconds: link.configuration.answerTime, channel: Self.channel)
+            seconds: link.configuration.confirmTime, channel: Self.channel)
           take(from: connection)
           link.stop()
           return
@@ -77,7 +77,7 @@ package final class ReportPublisher: Sendable {
         progress = now
       }
       // A node that was frozen, or whose queues changed their leaders, may never confirm a message.
-      guard now.seconds(since: progress) < link.configuration.answerTime else {
+      guard now.seconds(since: progress) < link.configuration.confirmTime else {
         throw EngineError("\(connection.node) has not confirmed a report for too long")
       }
     }

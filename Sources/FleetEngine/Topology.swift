@@ -26,7 +26,7 @@ enum Topology {
 
   /// Declares all that the shards need, by the registers' channel. What exists already stays.
   static func declare(
-    _ shards: [Shard], on connection: AMQPConnection, answerTime: Double
+    _ shards: [Shard], on connection: AMQPConnection, confirmTime: Double
   ) throws(EngineError) {
     let channel = Register.channel
     try connection.declareTopicExchange(transitionsExchange, channel: channel)
@@ -42,7 +42,7 @@ enum Topology {
         ]), channel: channel)
       // No worker can have stored a state before there are reports.
       if try !connection.hasQueue(shard.queue, channel: channel + 1) {
-        try Register(shard: shard, connection: connection, answerTime: answerTime).initialize()
+        try Register(shard: shard, connection: connection, confirmTime: confirmTime).initialize()
       }
       try connection.declareQueue(shard.log, week, channel: channel)
       try connection.declareQueue(

@@ -42,7 +42,8 @@ final class WorkerSession<Processor: ShardProcessor> {
 
   func declare() throws(EngineError) {
     try openRegister()
-    try Topology.declare(configuration.shards, on: connection, answerTime: configuration.answerTime)
+    try Topology.declare(
+      configuration.shards, on: connection, confirmTime: configuration.answerTime)
     try connection.closeChannel(Register.channel)
   }
 
@@ -94,10 +95,10 @@ final class WorkerSession<Processor: ShardProcessor> {
     shards[channel] = shard
   }
 
-  private var answerTime: Double { isStopping() ? 0.5 : configuration.answerTime }
+  private var confirmTime: Double { isStopping() ? 0.5 : configuration.confirmTime }
 
   private func register(of shard: Shard) -> Register {
-    Register(shard: shard, connection: connection, answerTime: answerTime)
+    Register(shard: shard, connection: connection, confirmTime: confirmTime)
   }
 
   private func process(
@@ -176,7 +177,7 @@ final class WorkerSession<Processor: ShardProcessor> {
   /// Stores a shard's state after its transitions, and acknowledges the reports that it has.
   private func store(_ channel: UInt16) throws(EngineError) {
     guard let shard = shards[channel], let flow = flows[channel], flow.hasNews else { return }
-    try connection.waitForConfirms(seconds: answerTime, channel: channel)
+    try connection.waitForConfirms(seconds: confirmTime, channel: channel)
     let register = register(of: shard)
     let old = try register.take()
     guard old.version <= flow.version else {

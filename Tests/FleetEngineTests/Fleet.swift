@@ -75,7 +75,7 @@ final class Fleet {
       configuration.nodes[0], configuration, RabbitMQLibrary.shared.get())
     try connection.openChannel(Register.channel)
     try connection.confirmPublications(Register.channel)
-    try Topology.declare(reports.shards, on: connection, answerTime: 10)
+    try Topology.declare(reports.shards, on: connection, confirmTime: 10)
     connection.close()
   }
 

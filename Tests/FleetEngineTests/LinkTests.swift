@@ -74,7 +74,7 @@ private struct NewTally: ShardProcessor {
       configuration.nodes[0], configuration, RabbitMQLibrary.shared.get())
     try connection.openChannel(Register.channel)
     try connection.confirmPublications(Register.channel)
-    let register = Register(shard: shard, connection: connection, answerTime: 10)
+    let register = Register(shard: shard, connection: connection, confirmTime: 10)
     let old = try register.take()
     for (version, state) in states { try register.put(Array(state.utf8), version, inPlaceOf: old) }
     connection.close()
@@ -88,7 +88,7 @@ private struct NewTally: ShardProcessor {
       configuration.nodes[0], configuration, RabbitMQLibrary.shared.get())
     try connection.openChannel(Register.channel)
     try connection.confirmPublications(Register.channel)
-    let register = Register(shard: shard, connection: connection, answerTime: 10)
+    let register = Register(shard: shard, connection: connection, confirmTime: 10)
     let none = try register.take()
     #expect(none.state == nil && !none.isEmpty)
     try register.put(Array("40".utf8), StateVersion(generation: 3, number: 7), inPlaceOf: none)
