@@ -16,7 +16,9 @@ struct Apps {
         contentsOf: unsafe times.withUnsafeBytes { unsafe Data($0) })
     }
     clients = (0..<count).compactMap { number in
-      let link = DaemonLink(AppHello(), patience: (greeting: 600, answer: 600), logger: Logger(label: "app")) {
+      let link = DaemonLink(
+        AppHello(), patience: (greeting: 600, answer: 600), logger: Logger(label: "app")
+      ) {
         DaemonLink.connect(to: socket)
       }
       guard link.open() else { return nil }
