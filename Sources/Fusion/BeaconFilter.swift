@@ -12,12 +12,32 @@ internal import RealModule
 package struct BeaconFilter: Sendable, Hashable {
   /// What a receiver's earlier seconds say of its shadowing: in a cell with the loss `l`, its mean
   /// is `level + share * l` with `variance`.
-  struct Shadow: Sendable, Hashable {
+  struct Memory: Sendable, Hashable {
     var level: Float = 0
     var share: Float = 0
     var variance: Float
-    /// The seconds in a row in which the receiver worked and did not receive the beacon.
-    var absences: UInt16 = 0
+
+    /// Takes a second with the mean `level` above the beacon's power.
+    mutating func update(_ level: Float, noise: Float) {
+      let gain = variance / (variance + noise)
+      self.level += gain * (level - self.level)
+      share += gain * (1 - share)
+      variance *= 1 - gain
+    }
+
+    /// Passes to the next second, with which the shadowing has a correlation.
+    mutating func decay(_ correlation: Float, toward variance: Float) {
+      level *= correlation
+      share *= correlation
+      self.variance += (1 - correlation * correlation) * (variance - self.variance)
+    }
+  }
+
+  struct Shadow: Sendable, Hashable {
+    var lying: Memory
+    var carried: Memory
+    /// The share of a reception, or of none, that earlier seconds have said.
+    var detection: Float = 0
   }
 
   /// The weights that are not nearly zero, each as its index above its 16-bit weight: the cells in
@@ -35,8 +55,8 @@ package struct BeaconFilter: Sendable, Hashable {
   /// A beacon that is received for the first time.
   init(_ model: SiteModel, measuredPower: Float) {
     self.measuredPower = measuredPower
-    shadows = Array(
-      repeating: Shadow(variance: model.shadowing * model.shadowing), count: model.receivers)
+    let memory = Memory(variance: model.shadowing * model.shadowing)
+    shadows = Array(repeating: Shadow(lying: memory, carried: memory), count: model.receivers)
     weights = []
     var workspace = Workspace(model.grid)
     for cell in 0..<model.grid.count {
@@ -99,15 +119,8 @@ package struct BeaconFilter: Sendable, Hashable {
 
   private mutating func note(_ evidence: [Evidence]) {
     advertisements = max(0.1, advertisements * 0.995)
-    for (receiver, evidence) in evidence.enumerated() {
-      switch evidence {
-      case .received(let count, _):
-        advertisements = min(50, max(advertisements, Float(count)))
-        shadows[receiver].absences = 0
-      case .absent:
-        shadows[receiver].absences = min(.max - 1, shadows[receiver].absences) + 1
-      case .missing: break
-      }
+    for case .received(let count, _) in evidence {
+      advertisements = min(50, max(advertisements, Float(count)))
     }
   }
 
@@ -119,21 +132,20 @@ package struct BeaconFilter: Sendable, Hashable {
     var outside: Float = 0
     let power = measuredPower + offset
     for (receiver, evidence) in evidence.enumerated() {
-      let losses = model.grid.losses[receiver * model.grid.width..<(receiver + 1) * model.grid.width]
+      let losses = model.grid.losses[
+        receiver * model.grid.width..<(receiver + 1) * model.grid.width]
       let chances = model.chances(receiver: receiver, advertisements: advertisements)
       switch evidence {
       case .received(let count, let mean):
         let shadow = shadows[receiver]
-        let noise = model.variance(count: count)
+        let noise = model.variance(count: count, mean: mean)
         let level = mean - power
-        lying.add(
-          level - shadow.level, gain: 1 - shadow.share, variance: shadow.variance + noise, losses)
-        carried.add(level, gain: 1, variance: model.shadowing * model.shadowing + noise, losses)
-        workspace.add(chances.received, power: power, losses, share: 1 - shadow.share)
+        lying.add(level, shadow.lying, noise: noise, losses)
+        carried.add(level, shadow.carried, noise: noise, losses)
+        workspace.add(chances.received, power: power, losses, weight: 1 - shadow.detection)
         outside += -0.5 * (mean + 90) * (mean + 90) / 64 - 2.1 - 3.5
       case .absent:
-        let share = 1 / Float(shadows[receiver].absences)
-        workspace.add(chances.absent, power: power, losses, share: share)
+        workspace.add(chances.absent, power: power, losses, weight: 1 - shadows[receiver].detection)
       case .missing: break
       }
     }
@@ -155,18 +167,17 @@ package struct BeaconFilter: Sendable, Hashable {
     let variance = model.shadowing * model.shadowing
     let power = measuredPower + offset
     for (receiver, evidence) in evidence.enumerated() {
-      var shadow = shadows[receiver]
       if case .received(let count, let mean) = evidence {
-        let gain = shadow.variance / (shadow.variance + model.variance(count: count))
-        shadow.level += gain * (mean - power - shadow.level)
-        shadow.share += gain * (1 - shadow.share)
-        shadow.variance *= 1 - gain
+        let noise = model.variance(count: count, mean: mean)
+        shadows[receiver].lying.update(mean - power, noise: noise)
+        shadows[receiver].carried.update(mean - power, noise: noise)
       }
-      shadow.level *= persistence
-      shadow.share *= persistence
-      let kept = persistence * persistence
-      shadow.variance = kept * shadow.variance + (1 - kept) * variance
-      shadows[receiver] = shadow
+      if evidence != .missing {
+        shadows[receiver].detection += 0.5 * (1 - shadows[receiver].detection)
+      }
+      shadows[receiver].detection *= persistence
+      shadows[receiver].lying.decay(persistence, toward: variance)
+      shadows[receiver].carried.decay(model.persistenceMoving, toward: variance)
     }
     guard let residual = workspace.residual, still > 0.05 else { return }
     var mean: Float = 0
@@ -176,7 +187,10 @@ package struct BeaconFilter: Sendable, Hashable {
     let change = min(3, max(-3, mean / still)) * (still / inside)
     offset = min(20, max(-20, offset + change))
     offsetVariance = max(4, residual.variance)
-    for receiver in shadows.indices { shadows[receiver].level -= change * shadows[receiver].share }
+    for receiver in shadows.indices {
+      shadows[receiver].lying.level -= change * shadows[receiver].lying.share
+      shadows[receiver].carried.level -= change * shadows[receiver].carried.share
+    }
   }
 }
 
@@ -198,8 +212,13 @@ private struct Accumulator {
     sums = squares
   }
 
-  /// Adds a receiver, whose error in a cell with the loss l is `level + gain * l`.
-  mutating func add(_ level: Float, gain: Float, variance: Float, _ losses: ArraySlice<Lanes>) {
+  /// Adds a receiver's second with the mean `level` above the beacon's power.
+  mutating func add(
+    _ level: Float, _ memory: BeaconFilter.Memory, noise: Float, _ losses: ArraySlice<Lanes>
+  ) {
+    let level = level - memory.level
+    let gain = 1 - memory.share
+    let variance = memory.variance + noise
     isEmpty = false
     let weight = 1 / variance
     let part = gain * weight

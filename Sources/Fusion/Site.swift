@@ -104,7 +104,7 @@ package struct Site: Sendable, Hashable {
   package var levels: [Level]
   package var propagation: Propagation
   /// The speed of people who carry beacons, in m/s.
-  package var walkingSpeed = 0.7
+  package var walkingSpeed = 1.0
   /// The share of a wall between two rooms through which people walk.
   package var opening = 0.3
 
@@ -151,7 +151,9 @@ extension Site.Room {
 }
 
 extension Site.Point {
-  static func - (left: Self, right: Self) -> Self { Self(left.x - right.x, left.y - right.y) }
+  package static func - (left: Self, right: Self) -> Self {
+    Self(left.x - right.x, left.y - right.y)
+  }
 
-  var length: Double { (x * x + y * y).squareRoot() }
+  package var length: Double { (x * x + y * y).squareRoot() }
 }

@@ -53,12 +53,13 @@ struct SiteGrid: Sendable {
     let isEntrance = cells.map { !hasEntrance || site.rooms[$0.room].isEntrance }
     let share = 1 / Float(max(1, isEntrance.count(where: { $0 })))
     entrances = isEntrance.map { $0 ? share : 0 }
-    let losses = Losses(site)
+    let losses = SiteLosses(site)
     self.losses = site.receivers.flatMap { receiver in
       vectors { Float(losses.loss(to: receiver, from: cells[$0])) }
     }
-    // A random walk whose mean square step is that of a walking person, 0.05 m for a lying beacon.
-    let variance = site.walkingSpeed * site.walkingSpeed
+    // A random walk that reaches as far as a person who walks straight ahead for four seconds; 0.05 m
+    // in a second for a lying beacon.
+    let variance = 2 * site.walkingSpeed * site.walkingSpeed
     let step = layout.size * layout.size
     parts = max(1, Int((variance / (2 * 0.2 * step)).rounded(.up)))
     shifts = Float(min(1, 0.0025 * Double(parts) / max(1e-6, variance)))
@@ -92,7 +93,7 @@ struct SiteGrid: Sendable {
 }
 
 /// A cell of a room.
-private struct Cell {
+struct Cell {
   var room: Int
   var floor: Int
   var place: Site.Point?
@@ -165,7 +166,7 @@ extension Site.Room {
     abs(edges.reduce(0) { $0 + $1.0.x * $1.1.y - $1.1.x * $1.0.y }) / 2
   }
 
-  fileprivate var center: Site.Point? {
+  var center: Site.Point? {
     guard !outline.isEmpty else { return nil }
     let sum = outline.reduce(Site.Point(0, 0)) { Site.Point($0.x + $1.x, $0.y + $1.y) }
     return Site.Point(sum.x / Double(outline.count), sum.y / Double(outline.count))
@@ -179,101 +180,5 @@ extension Site.Room {
         Site.Point(max($0.high.x, $1.x), max($0.high.y, $1.y))
       )
     }
-  }
-}
-
-/// The loss of a signal from a place to a receiver.
-private struct Losses {
-  private struct Pair: Hashable {
-    var room: String
-    var receiver: String
-  }
-
-  private let site: Site
-  private let levels: [Pair: Site.Level]
-
-  init(_ site: Site) {
-    self.site = site
-    levels = Dictionary(
-      site.levels.map { (Pair(room: $0.room, receiver: $0.receiver), $0) },
-      uniquingKeysWith: { $1 })
-  }
-
-  /// The loss in dB from 1 m before the beacon, with the receiver's offset.
-  func loss(to receiver: Site.Receiver, from cell: Cell) -> Double {
-    let room = site.rooms[cell.room].name
-    let modeled = law(to: receiver, from: cell)
-    guard let level = levels[Pair(room: room, receiver: receiver.name)] else { return modeled }
-    let measured = site.propagation.measuredPower - level.rssi
-    guard let modeledThere = mean(to: receiver, of: cell.room) else { return measured }
-    // The cells of the room keep their differences. A short walk is believed less.
-    let belief = Double(level.seconds) / Double(level.seconds + 10)
-    return modeled + belief * (measured - modeledThere)
-  }
-
-  /// The mean of the law over a room that a plan has.
-  private func mean(to receiver: Site.Receiver, of room: Int) -> Double? {
-    guard receiver.position != nil, !site.rooms[room].outline.isEmpty,
-      let center = site.rooms[room].center
-    else { return nil }
-    let corners = site.rooms[room].outline.map {
-      Site.Point(($0.x + center.x) / 2, ($0.y + center.y) / 2)
-    }
-    let places = corners + [center]
-    let sum = places.reduce(0) {
-      $0 + law(to: receiver, from: Cell(room: room, floor: site.rooms[room].floor, place: $1))
-    }
-    return sum / Double(places.count)
-  }
-
-  private func law(to receiver: Site.Receiver, from cell: Cell) -> Double {
-    let propagation = site.propagation
-    guard let place = cell.place, let position = receiver.position else {
-      // The middle of what a receiver in the room, and one in another room, have indoors.
-      return receiver.room == site.rooms[cell.room].name ? 5 : 20 - receiver.offset
-    }
-    let floors = abs(receiver.floor - cell.floor)
-    let height =
-      Double(receiver.floor - cell.floor) * propagation.floorHeight + receiver.height
-      - propagation.beaconHeight
-    let plan = (position - place).length
-    let distance = max(0.3, (plan * plan + height * height).squareRoot())
-    return 10 * propagation.exponent * Double.log10(distance) - receiver.offset
-      + Double(floors) * propagation.floorLoss
-      + Double(walls(from: place, to: position, floor: cell.floor)) * propagation.wallLoss
-  }
-
-  /// The number of walls between two places of a floor. Two rooms share the wall between them.
-  private func walls(from start: Site.Point, to end: Site.Point, floor: Int) -> Int {
-    var crossings: [Double] = []
-    for room in site.rooms where room.floor == floor {
-      for edge in room.edges {
-        if let share = Self.crossing(start, end, edge) { crossings.append(share) }
-      }
-    }
-    crossings.sort()
-    let length = (end - start).length
-    var walls = 0
-    var last = -Double.infinity
-    for crossing in crossings where (crossing - last) * length > 0.4 {
-      walls += 1
-      last = crossing
-    }
-    return walls
-  }
-
-  /// The share of the way from `start` to `end` at which an edge crosses it.
-  private static func crossing(
-    _ start: Site.Point, _ end: Site.Point, _ edge: (Site.Point, Site.Point)
-  ) -> Double? {
-    let way = end - start
-    let side = edge.1 - edge.0
-    let determinant = way.x * side.y - way.y * side.x
-    guard abs(determinant) > 1e-12 else { return nil }
-    let toEdge = edge.0 - start
-    let along = (toEdge.x * side.y - toEdge.y * side.x) / determinant
-    let across = (toEdge.x * way.y - toEdge.y * way.x) / determinant
-    guard 0..<1 ~= along, 0..<1 ~= across else { return nil }
-    return along
   }
 }

@@ -39,12 +39,14 @@ package struct SiteModel: Sendable {
   let enters: Float = 1 / 120
   /// The correlation of the shadowing from second to second, for a minute where the beacon lies.
   let persistenceStill: Float = 0.983
-  let persistenceMoving: Float = 0.4
+  let persistenceMoving: Float = 0.6
 
-  /// The variance of the mean of so many advertisements, in dB². Receivers round.
-  func variance(count: Int) -> Float {
+  /// The variance of the mean of so many advertisements, in dB². Receivers round. Near the
+  /// sensitivity only the strong advertisements are received, so that the mean says little.
+  func variance(count: Int, mean: Float) -> Float {
     let noise = Float(site.propagation.noise)
-    return noise * noise / Float(max(1, count)) + 0.25
+    let isWeak = 1 / (1 + Float.exp((mean - Float(site.propagation.sensitivity) - 5) / 2))
+    return noise * noise / Float(max(1, count)) + 0.25 + 40 * isWeak
   }
 
   /// The weakest signal strength of the tables, in dBm.
@@ -68,7 +70,7 @@ package struct SiteModel: Sendable {
       let width = (9 + propagation.shadowing * propagation.shadowing / 2).squareRoot() / 1.7
       let share = receiver.rate / (1 + Double.exp(-above / width))
       // One second in a hundred is not a question of the signal.
-      let none = 0.01 + 0.98 * Double.exp(-Double(advertisements) * share)
+      let none = 0.01 + 0.98 * Double.pow(1 - share, Double(advertisements))
       chances.absent.append(Float(Double.log(none)))
       chances.received.append(Float(Double.log(1 - none)))
     }

@@ -38,7 +38,7 @@ package struct Workspace {
 
   /// Adds the logarithm of a probability that depends on the signal strength, by the whole dB.
   mutating func add(
-    _ chances: [Float], power: Float, _ losses: ArraySlice<Lanes>, share: Float
+    _ chances: [Float], power: Float, _ losses: ArraySlice<Lanes>, weight: Float
   ) {
     let top = Float(chances.count - 1)
     let first = power - SiteModel.lowestLevel
@@ -47,8 +47,8 @@ package struct Workspace {
       let index = (first - loss).clamped(lowerBound: Lanes(), upperBound: Lanes(repeating: top))
       var logarithm = Lanes()
       for lane in 0..<8 { logarithm[lane] = chances[Int(index[lane])] }
-      lying[vector] += logarithm * share
-      carried[vector] += logarithm
+      lying[vector] += logarithm * weight
+      carried[vector] += logarithm * weight
       vector += 1
     }
   }
