@@ -17,6 +17,7 @@ let package = Package(
   name: "beaconscan",
   products: [
     .executable(name: "beaconscan", targets: ["beaconscan"]),
+    .executable(name: "beaconscan-fleet", targets: ["beaconscan-fleet"]),
     .library(
       name: "BeaconKit",
       targets: [
@@ -154,6 +155,14 @@ let package = Package(
         .product(name: "RealModule", package: "swift-numerics"),
       ]),
 
+    // Site files, and simulated sites.
+    .target(
+      name: "FleetSites",
+      dependencies: [
+        "Advertising", "Fusion", "TOMLDocuments",
+        .product(name: "RealModule", package: "swift-numerics"),
+      ]),
+
     .target(
       name: "ServiceCore",
       dependencies: [
@@ -284,6 +293,15 @@ let package = Package(
           .when(configuration: .release))
       ]),
 
+    // The command of the fleet
+    .executableTarget(
+      name: "beaconscan-fleet",
+      dependencies: [
+        "Advertising", "Clocks", "FleetReports", "FleetSites", "Fusion", "Scanning",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+
     // Tests
     .systemLibrary(name: "CSpawn", path: "Tests/CSpawn"),
     .target(
@@ -333,6 +351,9 @@ let package = Package(
         "BeaconTesting", "Embedding", "Frontends", "Positioning", "Regions", "Scanning",
         "ServiceCore", "TestSupport",
       ]),
+    .testTarget(
+      name: "FleetSitesTests",
+      dependencies: ["Advertising", "FleetSites", "Fusion", "TestSupport"]),
     .testTarget(
       name: "FusionTests",
       dependencies: [

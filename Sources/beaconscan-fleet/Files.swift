@@ -1,0 +1,106 @@
+import ArgumentParser
+import FleetSites
+import FoundationEssentials
+import Fusion
+import Glibc
+import SystemPackage
+
+/// An error that ends the command, with a status of `sysexits.h`.
+struct FleetError: Error, CustomStringConvertible {
+  enum Status: Int32 {
+    case badData = 65
+    case noInput = 66
+    case cannotCreate = 73
+    case ioError = 74
+  }
+
+  var status: Status
+  var description: String
+
+  init(_ status: Status, _ description: String) {
+    self.status = status
+    self.description = description
+  }
+}
+
+enum Files {
+  static func bytes(_ path: String) throws -> [UInt8] {
+    do {
+      let file = try FileDescriptor.open(FilePath(path), .readOnly)
+      return try file.closeAfter {
+        var bytes: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+          let count = try unsafe part.withUnsafeMutableBytes { try unsafe file.read(into: $0) }
+          guard count > 0 else { return bytes }
+          bytes += part[..<count]
+        }
+      }
+    } catch let error as Errno {
+      throw FleetError(.noInput, "cannot read \(path): \(error)")
+    }
+  }
+
+  /// The lines of a file that are not empty.
+  static func lines(_ path: String) throws -> [[UInt8]] {
+    try bytes(path).split(separator: UInt8(ascii: "\n")).map(Array.init)
+  }
+
+  static func site(_ path: String) throws -> Site {
+    let bytes = try bytes(path)
+    do throws(SiteFileError) {
+      return try Site(parsing: bytes)
+    } catch {
+      throw FleetError(.badData, "\(path): \(error)")
+    }
+  }
+
+  static func makeDirectory(_ path: String) throws {
+    guard unsafe mkdir(path, 0o755) != 0 else { return }
+    throw FleetError(.cannotCreate, "cannot make the directory \(path): \(Errno(rawValue: errno))")
+  }
+
+  static func write(_ bytes: [UInt8], to path: String) throws {
+    let file = try OutputLines(path)
+    try file.write(bytes)
+    try file.close()
+  }
+}
+
+/// A new file of lines.
+final class OutputLines {
+  private let file: FileDescriptor
+  private let path: String
+  private var waiting: [UInt8] = []
+
+  init(_ path: String) throws {
+    self.path = path
+    do {
+      file = try FileDescriptor.open(
+        FilePath(path), .writeOnly, options: [.create, .exclusiveCreate],
+        permissions: [.ownerReadWrite, .groupRead, .otherRead])
+    } catch let error as Errno {
+      throw FleetError(.cannotCreate, "cannot make \(path): \(error)")
+    }
+  }
+
+  func write(_ line: [UInt8]) throws {
+    waiting += line
+    if line.last != UInt8(ascii: "\n") { waiting.append(UInt8(ascii: "\n")) }
+    if waiting.count > 1 << 16 { try flush() }
+  }
+
+  func close() throws {
+    try flush()
+    try file.close()
+  }
+
+  private func flush() throws {
+    do {
+      try file.writeAll(waiting)
+      waiting.removeAll(keepingCapacity: true)
+    } catch let error as Errno {
+      throw FleetError(.ioError, "cannot write \(path): \(error)")
+    }
+  }
+}
