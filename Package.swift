@@ -550,7 +550,7 @@ let package = Package(
 // The data that Benchmarks/Studies draw and compare with the truth, and the steps that Benchmarks
 // measures. The programs use declarations that are not public, so they are built as a part of this
 // package, and only on request.
-if Context.environment["BEACONSCAN_TRACES"] != nil {
+if Context.environment["BUILD_STUDIES"] != nil {
   let libraries = [
     "ranging-trace": ["Ranging", "TestSupport"], "regions-trace": ["Regions", "TestSupport"],
     "geofences-trace": ["Positioning"],
@@ -626,7 +626,8 @@ if Context.environment["OPTIMIZED_TEST_BUILD"] != nil {
     "Bytes", "Clocks", "Sources", "Advertising", "HCIPackets", "Scanning",
     "CaptureFiles", "Ranging", "Regions", "Positioning", "Records", "Simulation", "Storage",
     "ServiceCore", "Frontends",
-    "LocationSources", "KioskService", "BrokerLink", "Webhooks", "FleetReports",
+    "LocationSources", "KioskService", "BrokerLink", "Webhooks", "FleetReports", "FleetSites",
+    "Fusion",
   ]
   for target in package.targets where optimized.contains(target.name) {
     target.swiftSettings?.append(.unsafeFlags(["-O"], .when(configuration: .debug)))

@@ -8,7 +8,7 @@ cd "$(dirname "$0")"
 
 if [[ " $* " != *" --skip-build "* ]]; then
   (cd .. && swift build -c release --static-swift-stdlib --product beaconscan) >&2
-  (cd .. && BEACONSCAN_TRACES=1 swift build -c release --static-swift-stdlib --product micro) >&2
+  (cd .. && BUILD_STUDIES=1 swift build -c release --static-swift-stdlib --product micro) >&2
   swift build -c release --static-swift-stdlib >&2
 fi
 mkdir -p data

@@ -3,7 +3,7 @@
 
 usage: Benchmarks/Studies/geofences.py TRACE [LOG...] [--seeds FIRST:END] [--only NAME] [--verbose]
 
-TRACE is the program geofences-trace, built with BEACONSCAN_TRACES=1. Each scenario is a true path, made by seed, and
+TRACE is the program geofences-trace, built with BUILD_STUDIES=1. Each scenario is a true path, made by seed, and
 the fixes that a receiver makes of it. Distances to the centers of the circles are by PROJ's geodesics, which are
 those of GeographicLib (pip install numpy pyproj); they share no code with Positioning. LOG are NMEA 0183 logs of
 receivers: the path through their fixes is taken for the truth.

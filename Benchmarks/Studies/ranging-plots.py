@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws docs/images/ranging-*.svg from the output of the Swift filter and the command.
 
-    BEACONSCAN_TRACES=1 swift build -c release --product ranging-trace
+    BUILD_STUDIES=1 swift build -c release --product ranging-trace
     swift build --product beaconscan
     python3 Benchmarks/Studies/ranging-plots.py
 

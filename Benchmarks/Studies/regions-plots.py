@@ -2,7 +2,7 @@
 """Draws docs/images/regions-*.svg and prints the numbers of docs/regions.md, from the output of the
 Swift gap learner.
 
-    BEACONSCAN_TRACES=1 swift build -c release --product regions-trace
+    BUILD_STUDIES=1 swift build -c release --product regions-trace
     python3 -m pip install matplotlib
     python3 Benchmarks/Studies/regions-plots.py
 
