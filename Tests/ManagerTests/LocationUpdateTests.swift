@@ -291,6 +291,7 @@ import Testing
     scene.manager.distanceFilter = 1_000_000
     scene.manager.startMonitoringSignificantLocationChanges()
     scene.manager.startMonitoringVisits()
+    scene.services.core.flush()
     source.allow(until: 2300)
     try await scene.services.ended()
     let lines = scene.listener.all
@@ -315,6 +316,8 @@ import Testing
     scene.manager.startMonitoringSignificantLocationChanges()
     others[1].startMonitoringSignificantLocationChanges()
     others[1].startUpdatingLocation()
+    // A daemon has all requests before the first fix.
+    scene.services.core.flush()
     source.allow(until: 500)
     try await scene.services.ended()
     #expect(idle.all == ["status 3"])
