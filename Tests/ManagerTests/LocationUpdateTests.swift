@@ -304,8 +304,6 @@ import Testing
 
   /// A manager that only has a delegate is told nothing, and one that updates too is told each fix once.
   @Test func significantChangesAreForThoseWhoAsked() async throws {
-    source.add(walk(400, metersNorth: 10))
-    source.finish(at: 500)
     let scene = scene()
     let (idle, both) = (Listener(), Listener())
     let others = [idle, both].map { listener in
@@ -316,8 +314,10 @@ import Testing
     scene.manager.startMonitoringSignificantLocationChanges()
     others[1].startMonitoringSignificantLocationChanges()
     others[1].startUpdatingLocation()
-    // A daemon has all requests before the first fix.
+    // All requests are there before the first fix, which a later one would be given again.
     scene.services.core.flush()
+    source.add(walk(400, metersNorth: 10))
+    source.finish(at: 500)
     source.allow(until: 500)
     try await scene.services.ended()
     #expect(idle.all == ["status 3"])
