@@ -94,7 +94,7 @@ let package = Package(
     .target(
       name: "Fusion",
       dependencies: [
-        "Advertising", "Bytes", .product(name: "RealModule", package: "swift-numerics"),
+        "Advertising", .product(name: "RealModule", package: "swift-numerics"),
       ]),
 
     // Layer 3
@@ -191,17 +191,21 @@ let package = Package(
     .target(
       name: "FleetEngine",
       dependencies: [
-        "CRabbitMQ", "Clocks", .product(name: "DequeModule", package: "swift-collections"),
+        "CRabbitMQ", "Clocks", "FleetReports",
+        .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "Logging", package: "swift-log"),
       ]),
     // They start the server of Debian's package rabbitmq-server, which Scripts/setup.sh --ci installs.
     .testTarget(
       name: "FleetEngineTests",
-      dependencies: ["FleetEngine", "TestDaemons", "TestSupport", "fleet-engine-run"],
+      dependencies: [
+        "FleetEngine", "FleetReports", "TestDaemons", "TestSupport", "fleet-engine-run",
+      ],
       exclude: ["failures.py"]),
     // Processes for FleetEngineTests to kill.
     .executableTarget(
-      name: "fleet-engine-run", dependencies: ["FleetEngine"], path: "Tests/FleetEngineRun"),
+      name: "fleet-engine-run", dependencies: ["FleetEngine", "FleetReports"],
+      path: "Tests/FleetEngineRun"),
 
     .target(
       name: "Webhooks",
@@ -357,7 +361,7 @@ let package = Package(
     .testTarget(
       name: "FusionTests",
       dependencies: [
-        "Advertising", "Bytes", "Fusion", "TestSupport",
+        "Advertising", "Fusion", "TestSupport",
         .product(name: "RealModule", package: "swift-numerics"),
       ]),
     .testTarget(

@@ -23,7 +23,7 @@ package struct FleetConfiguration: Sendable {
   package init(_ broker: BrokerConfiguration, site: String, receiver: String, outbox: String) {
     self.broker = broker
     self.broker.option = "fleet"
-    self.broker.client = "beaconscan-fleet-\(site)-\(receiver)"
+    self.broker.client = "beaconscan-fleet/\(site)/\(receiver)"
     self.site = site
     self.receiver = receiver
     self.outbox = outbox

@@ -25,7 +25,7 @@ final class WorkerSession<Processor: ShardProcessor> {
   /// The shards that are tried again later.
   private var away: [(shard: Shard, until: MonotonicTime)] = []
   /// The shards without a state, since when.
-  private var missing: [Shard: MonotonicTime] = [:]
+  private var missing: [Shard: (since: MonotonicTime, last: MonotonicTime)] = [:]
   private var lastChannel: UInt16 = 2
 
   init(
@@ -167,8 +167,12 @@ final class WorkerSession<Processor: ShardProcessor> {
 
   /// Returns whether a shard's register has been empty for so long that no worker holds its state.
   private func lacksState(_ shard: Shard, at now: MonotonicTime) -> Bool {
-    let since = missing[shard] ?? now
-    missing[shard] = since
+    var since = now
+    // Another worker may have had the shard since an earlier look.
+    if let earlier = missing[shard], now.seconds(since: earlier.last) < 50 * Self.holdTime {
+      since = earlier.since
+    }
+    missing[shard] = (since, now)
     guard now.seconds(since: since) >= configuration.registerWait else { return false }
     logger.error("shard \(shard.name) has lost its state, and begins with nothing")
     return true

@@ -10,7 +10,7 @@ internal import RealModule
 /// what earlier seconds said of it, so that a beacon which lies for an hour gives little more
 /// evidence than in its first minute.
 package struct BeaconFilter: Sendable, Hashable {
-  /// What a receiver's earlier seconds say of its shadowing: in a cell with the loss `l`, its mean
+  /// The estimate of a receiver's shadowing from earlier seconds: in a cell with the loss `l`, its mean
   /// is `level + share * l` with `variance`.
   struct Memory: Sendable, Hashable {
     var level: Float = 0
@@ -36,7 +36,7 @@ package struct BeaconFilter: Sendable, Hashable {
   struct Shadow: Sendable, Hashable {
     var lying: Memory
     var carried: Memory
-    /// The share of a reception, or of none, that earlier seconds have said.
+    /// The share of the evidence of a reception, or of none, that earlier seconds have given.
     var detection: Float = 0
   }
 
@@ -60,17 +60,17 @@ package struct BeaconFilter: Sendable, Hashable {
     weights = []
     var workspace = Workspace(model.grid)
     for cell in 0..<model.grid.count {
-      workspace.still[cell] = 0.5
-      workspace.moving[cell] = 0.5
+      workspace.still[cell] = 0.45 / Float(model.grid.count)
+      workspace.moving[cell] = 0.45 / Float(model.grid.count)
     }
-    workspace.outside = 0.1 * Float(model.grid.count)
-    weights = workspace.packed()
+    workspace.outside = 0.1
+    weights = workspace.packed(model.grid)
   }
 
   /// A second of a receiver.
   package enum Evidence: Sendable, Hashable {
-    /// It received so many advertisements, with a mean signal strength in dBm.
-    case received(count: Int, mean: Float)
+    /// It received so many advertisements, with a mean signal strength in dBm if any has one.
+    case received(count: Int, mean: Float?)
     /// It worked, and did not receive the beacon.
     case absent
     /// It did not report.
@@ -82,11 +82,13 @@ package struct BeaconFilter: Sendable, Hashable {
   mutating func step(_ evidence: [Evidence], _ model: SiteModel, _ workspace: inout Workspace) {
     workspace.unpack(weights)
     move(model, &workspace)
-    note(evidence)
+    updateRate(evidence)
     weigh(evidence, model, &workspace)
     workspace.apply()
     learn(evidence, model, workspace)
-    weights = workspace.packed()
+    weights = workspace.packed(model.grid)
+    // No weight is left if a number is not finite.
+    if weights.isEmpty { self = BeaconFilter(model, measuredPower: measuredPower) }
     workspace.unpack(weights)
   }
 
@@ -117,7 +119,7 @@ package struct BeaconFilter: Sendable, Hashable {
     workspace.outside += leaves - enters
   }
 
-  private mutating func note(_ evidence: [Evidence]) {
+  private mutating func updateRate(_ evidence: [Evidence]) {
     advertisements = max(0.1, advertisements * 0.995)
     for case .received(let count, _) in evidence {
       advertisements = min(50, max(advertisements, Float(count)))
@@ -138,14 +140,18 @@ package struct BeaconFilter: Sendable, Hashable {
       switch evidence {
       case .received(let count, let mean):
         let shadow = shadows[receiver]
+        let weight = 1 - shadow.detection
+        workspace.add(chances.received, power: power, losses, weight: weight)
+        outside += Self.receptionOutside * weight
+        guard let mean else { break }
         let noise = model.variance(count: count, mean: mean)
         let level = mean - power
         lying.add(level, shadow.lying, noise: noise, losses)
         carried.add(level, shadow.carried, noise: noise, losses)
-        workspace.add(chances.received, power: power, losses, weight: 1 - shadow.detection)
-        outside += -0.5 * (mean + 90) * (mean + 90) / 64 - 2.1 - 3.5
+        outside += Self.outside(level, shadow.lying, noise: noise, power: power)
       case .absent:
-        workspace.add(chances.absent, power: power, losses, weight: 1 - shadows[receiver].detection)
+        let weight = 1 - shadows[receiver].detection
+        workspace.add(chances.absent, power: power, losses, weight: weight)
       case .missing: break
       }
     }
@@ -153,6 +159,20 @@ package struct BeaconFilter: Sendable, Hashable {
     lying.finish(offsetVariance, into: &workspace.lying)
     carried.finish(offsetVariance, into: &workspace.carried)
     workspace.residual = lying.residual(offsetVariance)
+  }
+
+  /// The logarithm of the probability that a receiver receives a beacon outside.
+  private static let receptionOutside: Float = -3.5
+
+  /// The logarithm of the likelihood of a signal from outside: -90 dBm on average, with a standard
+  /// deviation of 8 dB, and a shadowing that stays as in a cell.
+  private static func outside(
+    _ level: Float, _ memory: Memory, noise: Float, power: Float
+  ) -> Float {
+    let gain = 1 - memory.share
+    let error = level - memory.level + gain * (power + 90)
+    let variance = memory.variance + noise + gain * gain * 64
+    return -0.5 * (error * error / variance + Float.log(variance))
   }
 
   /// Learns the offset of the beacon and the shadowing of each receiver.
@@ -167,7 +187,7 @@ package struct BeaconFilter: Sendable, Hashable {
     let variance = model.shadowing * model.shadowing
     let power = measuredPower + offset
     for (receiver, evidence) in evidence.enumerated() {
-      if case .received(let count, let mean) = evidence {
+      if case .received(let count, let mean?) = evidence {
         let noise = model.variance(count: count, mean: mean)
         shadows[receiver].lying.update(mean - power, noise: noise)
         shadows[receiver].carried.update(mean - power, noise: noise)

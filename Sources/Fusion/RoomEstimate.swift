@@ -38,8 +38,8 @@ package struct RoomEstimate: Sendable, Hashable {
 
 /// A change of a beacon's reported place.
 package struct RoomTransition: Sendable, Hashable {
-  /// 1, 2, 3 … for each beacon of a site.
-  package var number: UInt64
+  /// The second, in which a beacon has one transition at most: with the site and the beacon it
+  /// identifies the transition.
   package var second: Int64
   package var former: Whereabouts
   package var estimate: RoomEstimate

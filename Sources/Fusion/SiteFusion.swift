@@ -31,7 +31,6 @@ package struct SiteFusion: Sendable {
     var received: Int64
     var place = Whereabouts.unknown
     var since: Int64
-    var transitions: UInt64 = 0
     var estimate: RoomEstimate?
   }
 
@@ -44,6 +43,7 @@ package struct SiteFusion: Sendable {
   /// The last second that is computed.
   private var second: Int64?
   private let numbers: [String: Int]
+  private let rooms: [String: Int]
   private var workspace: Workspace
   /// The reports that were ignored: repeated, too late, or of an unknown receiver.
   package private(set) var ignored = 0
@@ -54,6 +54,8 @@ package struct SiteFusion: Sendable {
     receivers = Array(repeating: Receiver(), count: model.receivers)
     numbers = Dictionary(
       model.site.receivers.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { $1 })
+    rooms = Dictionary(
+      model.site.rooms.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { $1 })
     workspace = Workspace(model.grid)
   }
 
@@ -125,10 +127,10 @@ package struct SiteFusion: Sendable {
     var evidence: [BeaconIdentity: [BeaconFilter.Evidence]] = [:]
     for (index, report) in reports.sorted(by: { $0.key < $1.key }) {
       for reception in report.receptions {
-        guard let mean = reception.mean, mean.isFinite else { continue }
         add(reception, second: second)
+        let mean = reception.mean.map { $0.isFinite ? Float(min(20, max(-127, $0))) : -127 }
         evidence[reception.beacon, default: none][index] = .received(
-          count: max(1, reception.count), mean: Float(min(20, max(-127, mean))))
+          count: max(1, reception.count), mean: mean)
       }
     }
     let missing = model.site.receivers.indices.filter { none[$0] == .missing }
@@ -139,8 +141,7 @@ package struct SiteFusion: Sendable {
         identity, evidence[identity] ?? none, second: second, missing: missing)
       if let transition { transitions.append(transition) }
     }
-    forget(second: second)
-    return transitions
+    return transitions + forget(second: second)
   }
 
   private mutating func add(_ reception: ReceiverSecond.Reception, second: Int64) {
@@ -154,12 +155,25 @@ package struct SiteFusion: Sendable {
       filter: BeaconFilter(model, measuredPower: Float(power)), received: second, since: second)
   }
 
-  private mutating func forget(second: Int64) {
-    let old = beacons.filter { $0.value.received < second - configuration.memory }
-    for beacon in old.keys { beacons[beacon] = nil }
-    guard beacons.count > configuration.limit else { return }
+  /// Forgets the beacons that are away for long, and those beyond the limit. One that has a place
+  /// leaves it.
+  private mutating func forget(second: Int64) -> [RoomTransition] {
+    let oldest = second - configuration.memory
+    guard
+      beacons.count > configuration.limit
+        || beacons.values.contains(where: { $0.received < oldest })
+    else { return [] }
     let order = beacons.sorted { ($0.value.received, $0.key) < ($1.value.received, $1.key) }
-    for (beacon, _) in order.prefix(beacons.count - configuration.limit) { beacons[beacon] = nil }
+    let isOld = order.prefix { $0.value.received < oldest }.count
+    let count = max(isOld, beacons.count - configuration.limit)
+    return order.prefix(max(0, count)).compactMap { identity, beacon in
+      beacons[identity] = nil
+      guard beacon.place != .unknown, var estimate = beacon.estimate else { return nil }
+      estimate.place = .unknown
+      estimate.since = second
+      estimate.probability = 0
+      return RoomTransition(second: second, former: beacon.place, estimate: estimate)
+    }
   }
 
   private mutating func step(
@@ -168,61 +182,68 @@ package struct SiteFusion: Sendable {
   ) -> RoomTransition? {
     guard var beacon = beacons[identity] else { return nil }
     beacon.filter.step(evidence, model, &workspace)
-    let probabilities = workspace.probabilities(model)
-    let order = probabilities.sorted { $0.probability > $1.probability }
+    let sums = workspace.roomSums(model.grid)
+    let order = sums.indices.sorted { (sums[$1], $0) < (sums[$0], $1) }
+      .prefix(2).map { RoomEstimate.Candidate(place(at: $0), probability: sums[$0]) }
     var former: Whereabouts?
-    let current = probabilities.first { $0.place == beacon.place }?.probability ?? 0
-    if order[0].place != beacon.place,
-      order[0].probability >= configuration.entryThreshold
-        || beacon.place != .unknown && current < configuration.exitThreshold
-    {
-      let isEntered = order[0].probability >= configuration.entryThreshold
+    let current = index(of: beacon.place).map { sums[$0] } ?? 0
+    let isEntered = order[0].probability >= configuration.entryThreshold
+    let next: Whereabouts =
+      isEntered ? order[0].place : current < configuration.exitThreshold ? .unknown : beacon.place
+    if next != beacon.place {
       former = beacon.place
-      beacon.place = isEntered ? order[0].place : .unknown
+      beacon.place = next
       beacon.since = second
-      beacon.transitions += 1
     }
-    let probability = probabilities.first { $0.place == beacon.place }?.probability ?? 0
+    let probability = index(of: beacon.place).map { sums[$0] } ?? 0
     let estimate = RoomEstimate(
       beacon: identity, place: beacon.place, since: beacon.since, best: order[0],
       runnerUp: order.dropFirst().first ?? RoomEstimate.Candidate(.unknown, probability: 0),
-      position: workspace.position(in: order[0].place, model),
+      position: index(of: order[0].place).flatMap { workspace.position(inRoom: $0, model.grid) },
       missing: missing, probability: probability)
     beacon.estimate = estimate
     beacons[identity] = beacon
     return former.map {
-      RoomTransition(
-        number: beacon.transitions, second: second, former: $0, estimate: estimate)
+      RoomTransition(second: second, former: $0, estimate: estimate)
+    }
+  }
+}
+
+extension SiteFusion {
+  /// The places by their index: the rooms, then the outside.
+  private func place(at index: Int) -> Whereabouts {
+    index < model.site.rooms.count ? .room(model.site.rooms[index].name) : .outside
+  }
+
+  private func index(of place: Whereabouts) -> Int? {
+    switch place {
+    case .room(let name): rooms[name]
+    case .outside: model.site.rooms.count
+    case .unknown: nil
     }
   }
 }
 
 extension Workspace {
-  /// The probability of each room and of the outside.
-  fileprivate func probabilities(_ model: SiteModel) -> [RoomEstimate.Candidate] {
-    var rooms = Array(repeating: 0.0, count: model.site.rooms.count)
-    for cell in still.indices {
-      rooms[model.grid.rooms[cell]] += Double(still[cell] + moving[cell])
-    }
-    return zip(model.site.rooms, rooms).map {
-      RoomEstimate.Candidate(.room($0.name), probability: $1)
-    } + [RoomEstimate.Candidate(.outside, probability: Double(outside))]
+  /// The probability of each room, then of the outside.
+  fileprivate func roomSums(_ grid: SiteGrid) -> [Double] {
+    var sums = Array(repeating: 0.0, count: grid.roomCount + 1)
+    for cell in still.indices { sums[grid.rooms[cell]] += Double(still[cell] + moving[cell]) }
+    sums[grid.roomCount] = Double(outside)
+    return sums
   }
 
-  /// The mean of the places in a room.
-  fileprivate func position(in place: Whereabouts, _ model: SiteModel) -> Site.Point? {
+  /// The mean of the places in a room that a plan has.
+  fileprivate func position(inRoom room: Int, _ grid: SiteGrid) -> Site.Point? {
     var sum = Site.Point(0, 0)
     var total = 0.0
-    for cell in still.indices {
-      guard let point = model.grid.places[cell],
-        place == .room(model.site.rooms[model.grid.rooms[cell]].name)
-      else { continue }
+    for cell in still.indices where grid.rooms[cell] == room {
+      guard let point = grid.places[cell] else { continue }
       let weight = Double(still[cell] + moving[cell])
       sum.x += point.x * weight
       sum.y += point.y * weight
       total += weight
     }
-    guard total > 0 else { return nil }
-    return Site.Point(sum.x / total, sum.y / total)
+    return total > 0 ? Site.Point(sum.x / total, sum.y / total) : nil
   }
 }

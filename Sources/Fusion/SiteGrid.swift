@@ -13,6 +13,7 @@ struct SiteGrid: Sendable {
 
   /// The room of each cell.
   let rooms: [Int]
+  let roomCount: Int
   /// The middle of each cell, or `nil` in a room that no plan has.
   let places: [Site.Point?]
   /// The number of vectors that hold a value for each cell.
@@ -37,6 +38,7 @@ struct SiteGrid: Sendable {
     let layout = Layout(site)
     let cells = layout.cells
     rooms = cells.map(\.room)
+    roomCount = site.rooms.count
     places = cells.map(\.place)
     let width = (cells.count + 7) / 8
     self.width = width

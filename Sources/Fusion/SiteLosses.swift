@@ -53,7 +53,7 @@ package struct SiteLosses: Sendable {
     let propagation = site.propagation
     guard let place = cell.place, let position = receiver.position else {
       // The middle of what a receiver in the room, and one in another room, have indoors.
-      return receiver.room == site.rooms[cell.room].name ? 5 : 20 - receiver.offset
+      return (receiver.room == site.rooms[cell.room].name ? 5 : 20) - receiver.offset
     }
     let floors = abs(receiver.floor - cell.floor)
     let height =

@@ -41,7 +41,8 @@ package struct Workspace {
     _ chances: [Float], power: Float, _ losses: ArraySlice<Lanes>, weight: Float
   ) {
     let top = Float(chances.count - 1)
-    let first = power - SiteModel.lowestLevel
+    // The index is rounded.
+    let first = power - SiteModel.lowestLevel + 0.5
     var vector = 0
     for loss in losses {
       let index = (first - loss).clamped(lowerBound: Lanes(), upperBound: Lanes(repeating: top))
@@ -63,7 +64,7 @@ package struct Workspace {
     guard highest.isFinite else { return }
     func scaled(_ weight: Float, _ logarithm: Float) -> Float {
       let below = logarithm - highest
-      return weight <= 0 || below < -25 ? 0 : weight * Float.exp(below)
+      return weight <= 0 || below < -80 ? 0 : weight * Float.exp(below)
     }
     var sum: Float = 0
     for cell in still.indices {
@@ -81,22 +82,42 @@ package struct Workspace {
     outside /= sum
   }
 
-  /// The weights that are not nearly zero; see ``BeaconFilter/weights``.
-  func packed() -> [UInt32] {
-    var sum = outside
-    for cell in still.indices { sum += still[cell] + moving[cell] }
-    guard sum > 0 else { return [] }
-    let scale = 65_535 / sum
+  /// The weights that are not nearly zero; see ``BeaconFilter/weights``. What a room loses is added
+  /// to its most probable cell.
+  func packed(_ grid: SiteGrid) -> [UInt32] {
     var packed: [UInt32] = []
     func pack(_ index: Int, _ weight: Float) {
-      let share = UInt32((weight * scale).rounded())
-      if share > 0 { packed.append(UInt32(index) << 16 | share) }
+      guard weight > Self.least else { return }
+      let code = (1 - Float.log(weight) / Float.log(Self.least)) * 65_535
+      packed.append(UInt32(index) << 16 | UInt32(min(65_535, max(1, code.rounded()))))
     }
-    for cell in still.indices { pack(cell, still[cell]) }
-    for cell in moving.indices { pack(still.count + cell, moving[cell]) }
+    func pack(_ weights: [Float], from start: Int) {
+      var lost = Array(repeating: Float(0), count: grid.roomCount)
+      var best = Array(repeating: -1, count: grid.roomCount)
+      for cell in weights.indices {
+        let room = grid.rooms[cell]
+        if weights[cell] <= Self.small { lost[room] += weights[cell] }
+        if best[room] < 0 || weights[cell] > weights[best[room]] { best[room] = cell }
+      }
+      for cell in weights.indices {
+        let room = grid.rooms[cell]
+        if cell == best[room] {
+          let own = weights[cell] > Self.small ? weights[cell] : 0
+          pack(start + cell, own + lost[room])
+        } else if weights[cell] > Self.small {
+          pack(start + cell, weights[cell])
+        }
+      }
+    }
+    pack(still, from: 0)
+    pack(moving, from: still.count)
     pack(still.count * 2, outside)
     return packed
   }
+
+  /// The least weight that is kept, of a room, and of a cell that is not its room's most probable.
+  private static let least: Float = 1e-12
+  private static let small: Float = 1e-6
 
   mutating func unpack(_ packed: [UInt32]) {
     for cell in still.indices {
@@ -105,11 +126,14 @@ package struct Workspace {
     }
     outside = 0
     var sum: Float = 0
-    for entry in packed { sum += Float(entry & 0xFFFF) }
+    func weight(_ entry: UInt32) -> Float {
+      Float.exp((1 - Float(entry & 0xFFFF) / 65_535) * Float.log(Self.least))
+    }
+    for entry in packed { sum += weight(entry) }
     guard sum > 0 else { return }
     for entry in packed {
       let index = Int(entry >> 16)
-      let weight = Float(entry & 0xFFFF) / sum
+      let weight = weight(entry) / sum
       if index < still.count {
         still[index] = weight
       } else if index < still.count * 2 {

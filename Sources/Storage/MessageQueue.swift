@@ -70,7 +70,8 @@ package struct MessageQueue: ~Copyable {
     memory.append(Self.record(topic, payload))
     memoryBytes += memory[memory.count - 1].count
     storeMemory()
-    while memoryBytes > limits.memory || waiting > limits.messages, dropOldest() {}
+    while memoryBytes > limits.memory, dropFromMemory() {}
+    while waiting > limits.messages, dropOldest() {}
   }
 
   /// Moves the messages in memory to the files, unless some are sent.
@@ -102,19 +103,24 @@ package struct MessageQueue: ~Copyable {
   }
 
   private mutating func dropOldest() -> Bool {
-    if let file = older.count > 0 ? older : newer.count > 0 ? newer : nil {
-      file.removeFirst()
-      if let first = sent.first?.place, first.file === file, first.end <= file.start {
-        sent.removeFirst()
-      }
-    } else if let record = memory.popFirst() {
-      memoryBytes -= record.count
-      if memorySent > 0 {
-        memorySent -= 1
-        sent.removeFirst()
-      }
-    } else {
-      return false
+    guard let file = older.count > 0 ? older : newer.count > 0 ? newer : nil else {
+      return dropFromMemory()
+    }
+    file.removeFirst()
+    if let first = sent.first?.place, first.file === file, first.end <= file.start {
+      sent.removeFirst()
+    }
+    dropped += 1
+    return true
+  }
+
+  /// Drops the oldest message in memory. Those in the files stay: they take no memory.
+  private mutating func dropFromMemory() -> Bool {
+    guard let record = memory.popFirst() else { return false }
+    memoryBytes -= record.count
+    if memorySent > 0 {
+      memorySent -= 1
+      if let index = sent.firstIndex(where: { $0.place == nil }) { sent.remove(at: index) }
     }
     dropped += 1
     return true

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Glibc
-import SystemPackage
 
 @main
 struct BeaconscanFleet: ParsableCommand {
@@ -23,7 +22,7 @@ struct BeaconscanFleet: ParsableCommand {
       var command = try parseAsRoot()
       try command.run()
     } catch let error as FleetError {
-      _ = try? FileDescriptor.standardError.writeAll(Array("beaconscan-fleet: \(error)\n".utf8))
+      FleetError.warn("\(error)")
       Glibc.exit(error.status.rawValue)
     } catch {
       exit(withError: error)

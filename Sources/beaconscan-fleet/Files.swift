@@ -14,6 +14,11 @@ struct FleetError: Error, CustomStringConvertible {
     case ioError = 74
   }
 
+  /// Writes a sentence to standard error.
+  static func warn(_ text: String) {
+    _ = try? FileDescriptor.standardError.writeAll(Array("beaconscan-fleet: \(text)\n".utf8))
+  }
+
   var status: Status
   var description: String
 

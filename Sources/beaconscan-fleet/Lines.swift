@@ -49,7 +49,7 @@ private struct TransitionLine: Codable {
 extension RoomTransition {
   func json(site: String) -> String {
     let line = TransitionLine(
-      id: "\(site)/\(estimate.beacon)/\(number)", time: time, beacon: "\(estimate.beacon)",
+      id: "\(site)/\(estimate.beacon)/\(second)", time: time, beacon: "\(estimate.beacon)",
       former: former.room, room: estimate.place.room, isOutside: estimate.place == .outside,
       probability: estimate.probability.rounded3, runnerUp: estimate.runnerUp.place.room,
       runnerUpProbability: estimate.runnerUp.probability.rounded3, missing: estimate.missing)

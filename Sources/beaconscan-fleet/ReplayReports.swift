@@ -60,12 +60,17 @@ struct ReplayReports: ParsableCommand {
     configuration.exitThreshold = self.exit
     var fusion = SiteFusion(SiteModel(site), configuration: configuration)
     var comparison = try truth.map { try Comparison(site, truth: $0) }
+    var foreign = 0
     for (number, line) in try Files.lines(reports).enumerated() {
       let report: ReceiverReport
       do throws(ReportError) {
         report = try unsafe ReceiverReport(parsing: line.span.bytes)
       } catch {
         throw FleetError(.badData, "\(reports): line \(number + 1): \(error)")
+      }
+      guard report.site == site.name else {
+        foreign += 1
+        continue
       }
       let second = ReceiverSecond(report)
       comparison?.willReceive(second, fusion)
@@ -75,6 +80,11 @@ struct ReplayReports: ParsableCommand {
     }
     comparison?.end(fusion)
     comparison?.print()
+    if foreign + fusion.ignored > 0 {
+      FleetError.warn(
+        "\(foreign) reports of other sites and \(fusion.ignored) that are repeated, late or of a "
+          + "receiver that the site file does not have are left out")
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 import FleetEngine
+import FleetReports
 import Foundation
 import Synchronization
 
@@ -61,8 +62,8 @@ import Synchronization
       fed.withLock { $0 += 1 }
       let place = index % (sites * receivers)
       return .report(
-        routingKey: ReportName.routingKey(
-          site: "site\(place % sites)", receiver: "r\(place / sites)"),
+        routingKey: FleetTopic.routingKey(
+          ofSite: "site\(place % sites)", receiver: "r\(place / sites)"),
         body: Array("\(index / (sites * receivers) + 1) \(time)".utf8))
     }
     await publisher.run()

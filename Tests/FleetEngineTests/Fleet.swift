@@ -1,3 +1,4 @@
+import FleetReports
 import Foundation
 import Synchronization
 import TestDaemons
@@ -20,8 +21,8 @@ struct Reports: Sendable {
     guard index < count else { return .end }
     let place = index % (sites.count * receivers)
     return .report(
-      routingKey: ReportName.routingKey(
-        site: sites[place % sites.count], receiver: "r\(place / sites.count)"),
+      routingKey: FleetTopic.routingKey(
+        ofSite: sites[place % sites.count], receiver: "r\(place / sites.count)"),
       body: Array("\(index / (sites.count * receivers) + 1) 0".utf8))
   }
 

@@ -1,3 +1,4 @@
+import FleetReports
 import Foundation
 import Synchronization
 import TestDaemons
@@ -60,7 +61,7 @@ private struct NewTally: ShardProcessor {
     let left = Mutex(bodies[...])
     let publisher = try ReportPublisher(configuration) {
       guard let body = left.withLock({ $0.popFirst() }) else { return .end }
-      return .report(routingKey: ReportName.routingKey(site: "a", receiver: "r"), body: body)
+      return .report(routingKey: FleetTopic.routingKey(ofSite: "a", receiver: "r"), body: body)
     }
     await publisher.run()
     #expect(publisher.count == bodies.count)
@@ -127,7 +128,7 @@ private struct NewTally: ShardProcessor {
     replayed.cancel()
     await replayed.value
     #expect(log.all.map(\.offset) == [1, 2])
-    #expect(log.all.allSatisfy { $0.routingKey == "fleet.12.a.r.seen" })
+    #expect(log.all.allSatisfy { $0.routingKey == "fleet.44.a.r.seen" })
   }
 
   @Test func `a worker leaves a state that it cannot read to another`() async throws {

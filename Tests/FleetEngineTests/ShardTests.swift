@@ -1,17 +1,9 @@
+import FleetReports
 import Testing
 
 @testable import FleetEngine
 
 @Suite struct ShardTests {
-  // The values of FNV-1a's authors, http://www.isthe.com/chongo/tech/comp/fnv.
-  @Test(
-    arguments: [
-      ("", 0xCBF2_9CE4_8422_2325), ("a", 0xAF63_DC4C_8601_EC8C), ("foobar", 0x8594_4171_F739_67E8),
-    ] as [(String, UInt64)])
-  func `a site has a shard`(site: String, hash: UInt64) {
-    #expect(Shard(ofSite: site).number == Int(hash % 64))
-  }
-
   @Test func `names have two digits`() {
     #expect(Shard(number: 5)?.name == "05")
     #expect(Shard(number: 63)?.name == "63")
@@ -20,9 +12,11 @@ import Testing
     #expect(Shard.all.count == 64)
   }
 
-  @Test func `a receiver has a topic and a routing key`() {
-    #expect(ReportName.topic(site: "a", receiver: "door") == "fleet/12/a/door/seen")
-    #expect(ReportName.routingKey(site: "a", receiver: "door") == "fleet.12.a.door.seen")
+  /// The broker makes the routing key from the topic.
+  @Test func `a receiver's reports reach their shard`() {
+    #expect(FleetTopic.reports(ofSite: "a", receiver: "door") == "fleet/44/a/door/seen")
+    #expect(FleetTopic.routingKey(ofSite: "a", receiver: "door") == "fleet.44.a.door.seen")
+    #expect(Shard(ofSite: "a").name == "44")
   }
 
   @Test func `versions have an order`() {

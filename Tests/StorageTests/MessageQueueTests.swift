@@ -23,10 +23,11 @@ import Testing
   }
 
   private func open(
-    _ scratch: Scratch, bytes: Int = 1 << 20, messages: Int = 86400
+    _ scratch: Scratch, bytes: Int = 1 << 20, messages: Int = 86400, memory: Int = 4 << 20
   ) throws -> Queue {
     var limits = MessageQueue.Limits(bytes: bytes)
     limits.messages = messages
+    limits.memory = memory
     return try Queue(scratch["outbox"], limits)
   }
 
@@ -208,6 +209,31 @@ import Testing
     queue = try open(try Scratch())
     queue = try open(disk.scratch)
     for expected in appended - 5...appended { #expect(queue.next().flatMap(number) == expected) }
+  }
+
+  /// Messages in memory are given up, not those that the disk has.
+  @Test(.enabled(if: SmallDisk.isPossible)) func aDiskThatStaysFullKeepsWhatItHas() throws {
+    let disk = try SmallDisk()
+    let queue = try open(disk.scratch, memory: 2000)
+    try disk.scratch.write(Array(repeating: 1, count: 400 << 10), "other")
+    var stored = 0
+    while queue.fault == nil, stored < 10000 {
+      stored += 1
+      queue.append("topic/\(stored)", payload(stored))
+    }
+    for number in stored + 1...stored + 200 { queue.append("topic/\(number)", payload(number)) }
+    #expect(queue.dropped > 100 && queue.waiting == stored + 200 - queue.dropped)
+    for expected in 1..<stored {
+      let message = try #require(queue.next())
+      #expect(number(message) == expected)
+      queue.acknowledge(message.token)
+    }
+    var last = 0
+    while let message = queue.next() {
+      last = number(message) ?? 0
+      queue.acknowledge(message.token)
+    }
+    #expect(last == stored + 200)
   }
 
   /// Printed, not checked: a machine may be busy.
