@@ -75,7 +75,8 @@ struct SimulateSite: ParsableCommand {
     configuration.seed = seed
     var simulator = SiteSimulator(site, configuration)
     try Files.makeDirectory(directory)
-    try Files.write(Array(site.toml.utf8), to: "\(directory)/site.toml")
+    let text = try self.site.map(Files.bytes) ?? Array(site.toml.utf8)
+    try Files.write(text, to: "\(directory)/site.toml")
     let reports = try OutputLines("\(directory)/reports.jsonl")
     let truth = try OutputLines("\(directory)/truth.jsonl")
     for _ in 0..<seconds {

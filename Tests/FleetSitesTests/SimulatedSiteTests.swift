@@ -3,7 +3,8 @@ import FleetSites
 import Fusion
 import Testing
 
-/// Fusion on simulated sites whose shadowing, power and faults it does not know.
+/// Fusion on simulated sites, which follow the law that it assumes. It does not know the shadowing
+/// of each place and the power of each beacon.
 @Suite struct SimulatedSiteTests {
   struct Scores {
     var fusion = RoomScore()
