@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  /// Connects as an app that ranges all beacons.
+  /// Connects as an app that ranges all beacons, and waits until the daemon lists it.
   private func app() throws -> Program {
     let app = try Program(path)
     let client = ClientIdentifier(rawValue: 1)
@@ -117,6 +117,8 @@ import Testing
       .addClient(client, group: .application, isReceiving: true, pacesRecordings: true))
     try app.ask(.call(1, .beacons(.startRanging([RangingRequest(nil)]), client)))
     try app.ask(.call(2, .requestAuthorization(.authorizedWhenInUse)))
+    let program = try Program(path)
+    #expect(try eventually { try !program.apps().isEmpty })
     return app
   }
 
