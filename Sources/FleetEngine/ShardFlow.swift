@@ -19,13 +19,13 @@ struct ShardFlow<Processor: ShardProcessor> {
     lastReport = now
   }
 
-  mutating func process(_ report: Delivery, at now: MonotonicTime) -> [FleetTransition] {
-    let transitions = processor.process(report.body, routingKey: report.routingKey)
+  mutating func process(_ report: Delivery, at now: MonotonicTime) -> [FleetMessage] {
+    let messages = processor.process(report.body, routingKey: report.routingKey)
     lastReport = now
     processed = report.tag
     reports += 1
     if oldest == nil { oldest = now }
-    return transitions
+    return messages
   }
 
   /// Whether reports have been processed that no stored state has.

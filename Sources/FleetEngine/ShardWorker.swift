@@ -23,14 +23,17 @@ package final class ShardWorker<Processor: ShardProcessor>: Sendable {
   }
 
   private let link: EngineLink
+  private let context: Processor.Context
   private let statusOfWork = Mutex(Status())
   /// Whether all queues have been there since this process began.
   private let hasDeclared = Mutex(false)
 
   /// - Throws: `EngineError` if the configuration is not valid or librabbitmq cannot be loaded.
   package init(
-    _ configuration: EngineConfiguration, logger: Logger = Logger(label: "fleet.worker")
+    _ configuration: EngineConfiguration, context: Processor.Context,
+    logger: Logger = Logger(label: "fleet.worker")
   ) throws(EngineError) {
+    self.context = context
     link = try EngineLink(configuration, logger)
   }
 
@@ -44,7 +47,8 @@ package final class ShardWorker<Processor: ShardProcessor>: Sendable {
   package func run() async {
     await link.run { [self] connection throws(EngineError) in
       let session = WorkerSession<Processor>(
-        connection, link.configuration, link.logger, isStopping: { self.link.isStopping },
+        connection, link.configuration, link.logger, context: context,
+        isStopping: { self.link.isStopping },
         count: { change in self.statusOfWork.withLock { change(&$0) } })
       defer { statusOfWork.withLock { $0.shards = [] } }
       do throws(EngineError) {

@@ -65,11 +65,14 @@ package final class StreamReader: Sendable {
   ) throws(EngineError) -> StreamReader {
     let repeats = Mutex(RepeatFilter())
     return try StreamReader(
-      configuration, stream: Topology.transitionsStream, from: start, logger: logger
+      configuration, stream: FleetMessage.Stream.transitions.queue, from: start, logger: logger
     ) { entry in
       if repeats.withLock({ $0.isNew(entry.id) }) { deliver(entry) }
     }
   }
+
+  /// The stream of the pictures.
+  package static var pictures: String { FleetMessage.Stream.pictures.queue }
 
   /// The stream of a shard's reports.
   package static func log(of shard: Shard) -> String { shard.log }

@@ -2,8 +2,6 @@
 enum Topology {
   /// The exchange of what receivers report by MQTT.
   static let reports = "amq.topic"
-  static let transitionsExchange = "fleet.transitions"
-  static let transitionsStream = "transitions"
   /// A queue without messages. Each worker consumes it, so the engine knows how many there are.
   static let workers = "workers"
 
@@ -17,21 +15,26 @@ enum Topology {
     [("x-queue-type", .text("quorum")), ("x-queue-leader-locator", .text("balanced"))] + more
   }
 
-  private static let week: Arguments = [
-    ("x-queue-type", .text("stream")), ("x-queue-leader-locator", .text("balanced")),
-    ("x-max-age", .text("7D")),
-    // The engine removes whole segments only.
-    ("x-stream-max-segment-size-bytes", .number(50_000_000)),
-  ]
+  private static func stream(keeping age: StaticString) -> Arguments {
+    [
+      ("x-queue-type", .text("stream")), ("x-queue-leader-locator", .text("balanced")),
+      ("x-max-age", .text(age)),
+      // The engine removes whole segments only.
+      ("x-stream-max-segment-size-bytes", .number(50_000_000)),
+    ]
+  }
 
   /// Declares all that the shards need, by the registers' channel. What exists already stays.
   static func declare(
     _ shards: [Shard], on connection: AMQPConnection, confirmTime: Double
   ) throws(EngineError) {
     let channel = Register.channel
-    try connection.declareTopicExchange(transitionsExchange, channel: channel)
-    try connection.declareQueue(transitionsStream, week, channel: channel)
-    try connection.bind(transitionsStream, to: transitionsExchange, "#", channel: channel)
+    for stream in FleetMessage.Stream.allCases {
+      try connection.declareTopicExchange(stream.exchange, channel: channel)
+      try connection.declareQueue(
+        stream.queue, Self.stream(keeping: stream == .transitions ? "7D" : "1h"), channel: channel)
+      try connection.bind(stream.queue, to: stream.exchange, "#", channel: channel)
+    }
     try connection.declareQueue(workers, quorum([]), channel: channel)
     for shard in shards {
       // Reports are routed last, when all that processes them is there.
@@ -44,11 +47,24 @@ enum Topology {
       if try !connection.hasQueue(shard.queue, channel: channel + 1) {
         try Register(shard: shard, connection: connection, confirmTime: confirmTime).initialize()
       }
-      try connection.declareQueue(shard.log, week, channel: channel)
+      try connection.declareQueue(shard.log, stream(keeping: "7D"), channel: channel)
       try connection.declareQueue(
         shard.queue, quorum([("x-single-active-consumer", .yes)]), channel: channel)
       try connection.bind(shard.log, to: reports, shard.binding, channel: channel)
       try connection.bind(shard.queue, to: reports, shard.binding, channel: channel)
+    }
+  }
+}
+
+extension FleetMessage.Stream {
+  /// The exchange to which workers publish.
+  var exchange: String { "fleet.\(queue)" }
+
+  /// The stream that keeps the messages.
+  var queue: String {
+    switch self {
+    case .transitions: "transitions"
+    case .pictures: "pictures"
     }
   }
 }

@@ -16,6 +16,7 @@ final class WorkerSession<Processor: ShardProcessor> {
   private let connection: AMQPConnection
   private let configuration: EngineConfiguration
   private let logger: Logger
+  private let context: Processor.Context
   private let isStopping: () -> Bool
   private let count: ((inout ShardWorker<Processor>.Status) -> Void) -> Void
   /// The shards of the open channels.
@@ -30,12 +31,13 @@ final class WorkerSession<Processor: ShardProcessor> {
 
   init(
     _ connection: AMQPConnection, _ configuration: EngineConfiguration, _ logger: Logger,
-    isStopping: @escaping () -> Bool,
+    context: Processor.Context, isStopping: @escaping () -> Bool,
     count: @escaping ((inout ShardWorker<Processor>.Status) -> Void) -> Void
   ) {
     self.connection = connection
     self.configuration = configuration
     self.logger = logger
+    self.context = context
     self.isStopping = isStopping
     self.count = count
   }
@@ -109,20 +111,21 @@ final class WorkerSession<Processor: ShardProcessor> {
       guard let flow = try begin(shard, channel, at: now) else { return }
       flows[channel] = flow
     }
-    let transitions = flows[channel]?.process(report, at: now) ?? []
+    var published: [FleetMessage.Stream: Int] = [:]
     var unpublished = 0
-    for transition in transitions {
-      guard max(transition.id.utf8.count, transition.routingKey.utf8.count) <= 255 else {
+    for message in flows[channel]?.process(report, at: now) ?? [] {
+      guard max(message.id.utf8.count, message.routingKey.utf8.count) <= 255 else {
         unpublished += 1
         continue
       }
       try connection.publish(
-        to: Topology.transitionsExchange, transition.routingKey, id: transition.id,
-        transition.body, channel: channel)
+        to: message.stream.exchange, message.routingKey, id: message.id, message.body,
+        channel: channel)
+      published[message.stream, default: 0] += 1
     }
     count { status in
       status.reports += 1
-      status.transitions += transitions.count - unpublished
+      status.transitions += published[.transitions] ?? 0
       status.unpublished += unpublished
     }
     // Half of the reports that the engine delivers without an acknowledgment.
@@ -147,7 +150,7 @@ final class WorkerSession<Processor: ShardProcessor> {
     missing[shard] = nil
     let processor: Processor
     do {
-      processor = try Processor(shard: shard.number, state: stored.state)
+      processor = try Processor(shard: shard.number, state: stored.state, context: context)
     } catch {
       logger.error(
         """

@@ -13,7 +13,7 @@ struct CountingProcessor: ShardProcessor {
 
   private var counts: [String: Count] = [:]
 
-  init(shard: Int, state: [UInt8]?) throws {
+  init(shard: Int, state: [UInt8]?, context: Void) throws {
     for line in String(decoding: state ?? [], as: UTF8.self).split(separator: "\n") {
       let parts = line.split(separator: " ")
       guard parts.count == 3, let last = Int(parts[1]), let sum = UInt64(parts[2]) else {
@@ -23,7 +23,7 @@ struct CountingProcessor: ShardProcessor {
     }
   }
 
-  mutating func process(_ report: [UInt8], routingKey: String) -> [FleetTransition] {
+  mutating func process(_ report: [UInt8], routingKey: String) -> [FleetMessage] {
     let names = routingKey.split(separator: ".")
     let parts = String(decoding: report, as: UTF8.self).split(separator: " ")
     guard names.count == 5, parts.count == 2, let number = Int(parts[0]) else { return [] }
@@ -35,7 +35,7 @@ struct CountingProcessor: ShardProcessor {
     counts[name] = count
     guard number % 5 == 0 else { return [] }
     return [
-      FleetTransition(
+      FleetMessage(
         id: "\(name)/\(number / 5)", routingKey: "\(names[2]).\(names[3])",
         body: Array("\(count.sum) \(parts[1])".utf8))
     ]

@@ -12,19 +12,19 @@ private struct Tally: ShardProcessor {
   struct Unreadable: Error {}
   var count = 0
 
-  init(shard: Int, state: [UInt8]?) throws {
+  init(shard: Int, state: [UInt8]?, context: Void) throws {
     guard let state else { return }
     guard let count = Int(String(decoding: state, as: UTF8.self)) else { throw Unreadable() }
     self.count = count
   }
 
-  mutating func process(_ report: [UInt8], routingKey: String) -> [FleetTransition] {
+  mutating func process(_ report: [UInt8], routingKey: String) -> [FleetMessage] {
     count += 1
-    let transition = FleetTransition(
+    let transition = FleetMessage(
       id: "tally/\(count)", routingKey: "tally", body: Array("\(report.count)".utf8))
     // One that cannot be published takes no other with it.
     return [
-      FleetTransition(id: String(repeating: "x", count: 256), routingKey: "", body: []), transition,
+      FleetMessage(id: String(repeating: "x", count: 256), routingKey: "", body: []), transition,
     ]
   }
 
@@ -35,11 +35,13 @@ private struct Tally: ShardProcessor {
 private struct NewTally: ShardProcessor {
   private var tally: Tally
 
-  init(shard: Int, state: [UInt8]?) throws {
-    tally = try (try? Tally(shard: shard, state: state)) ?? Tally(shard: shard, state: nil)
+  init(shard: Int, state: [UInt8]?, context: Void) throws {
+    tally =
+      try (try? Tally(shard: shard, state: state, context: context))
+      ?? Tally(shard: shard, state: nil, context: context)
   }
 
-  mutating func process(_ report: [UInt8], routingKey: String) -> [FleetTransition] {
+  mutating func process(_ report: [UInt8], routingKey: String) -> [FleetMessage] {
     tally.process(report, routingKey: routingKey)
   }
 
@@ -99,7 +101,7 @@ private struct NewTally: ShardProcessor {
     #expect(newest.state == Array("40".utf8))
     connection.close()
 
-    let worker = try ShardWorker<Tally>(configuration)
+    let worker = try ShardWorker<Tally>(configuration, context: ())
     let work = Task { await worker.run() }
     let entries = Entries()
     let reader = try StreamReader.transitions(configuration, from: .first) { entries.append($0) }
@@ -136,14 +138,14 @@ private struct NewTally: ShardProcessor {
     try fleet.declare()
     let configuration = fleet.configuration
     try store([(StateVersion(generation: 1, number: 1), "unreadable")], configuration)
-    let old = try ShardWorker<Tally>(configuration)
+    let old = try ShardWorker<Tally>(configuration, context: ())
     let oldWork = Task { await old.run() }
     let entries = Entries()
     let reader = try StreamReader.transitions(configuration, from: .first) { entries.append($0) }
     let read = Task { await reader.run() }
     #expect(await eventually { old.status.link.node != nil })
     try await publish([[1], [2]], configuration)
-    let new = try ShardWorker<NewTally>(configuration)
+    let new = try ShardWorker<NewTally>(configuration, context: ())
     let newWork = Task { await new.run() }
     #expect(await eventually { entries.all.count >= 2 })
     #expect(entries.all.map(\.id) == ["tally/1", "tally/2"])
