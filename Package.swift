@@ -155,6 +155,8 @@ let package = Package(
         .product(name: "RealModule", package: "swift-numerics"),
       ]),
 
+    .target(name: "FleetPicture"),
+
     // Site files, and simulated sites.
     .target(
       name: "FleetSites",
@@ -301,7 +303,8 @@ let package = Package(
     .executableTarget(
       name: "beaconscan-fleet",
       dependencies: [
-        "Advertising", "Clocks", "FleetReports", "FleetSites", "Fusion", "Scanning",
+        "Advertising", "Clocks", "FleetEngine", "FleetPicture", "FleetReports", "FleetSites",
+        "Fusion", "Scanning",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),

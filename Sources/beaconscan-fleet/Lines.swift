@@ -1,5 +1,6 @@
 import Advertising
 import Clocks
+import FleetPicture
 import FleetReports
 import FoundationEssentials
 import Fusion
@@ -32,28 +33,14 @@ struct TruthLine: Codable {
   }
 }
 
-/// A change of room, as a line of JSON.
-private struct TransitionLine: Codable {
-  var id: String
-  var time: String
-  var beacon: String
-  var former: String?
-  var room: String?
-  var isOutside: Bool
-  var probability: Double
-  var runnerUp: String?
-  var runnerUpProbability: Double
-  var missing: [String]
-}
-
 extension RoomTransition {
-  func json(site: String) -> String {
-    let line = TransitionLine(
-      id: "\(site)/\(estimate.beacon)/\(second)", time: time, beacon: "\(estimate.beacon)",
-      former: former.room, room: estimate.place.room, isOutside: estimate.place == .outside,
-      probability: estimate.probability.rounded3, runnerUp: estimate.runnerUp.place.room,
+  func change(site: String) -> RoomChange {
+    RoomChange(
+      site: site, second: second, time: time, beacon: "\(estimate.beacon)", former: former.room,
+      formerIsOutside: former == .outside, room: estimate.place.room,
+      isOutside: estimate.place == .outside, probability: estimate.probability.rounded3,
+      runnerUp: estimate.runnerUp.place.room,
       runnerUpProbability: estimate.runnerUp.probability.rounded3, missing: estimate.missing)
-    return String(decoding: lineOfJSON(line), as: UTF8.self)
   }
 
   /// The columns: time, beacon, former place, place, its probability.

@@ -1,6 +1,7 @@
 import Advertising
 import ArgumentParser
 import Clocks
+import FleetPicture
 import FleetReports
 import FleetSites
 import FoundationEssentials
@@ -75,7 +76,11 @@ struct ReplayReports: ParsableCommand {
       let second = ReceiverSecond(report)
       comparison?.willReceive(second, fusion)
       for transition in fusion.receive(second) where comparison == nil {
-        print(format == .json ? transition.json(site: site.name) : transition.row)
+        switch format {
+        case .json:
+          print(String(decoding: transition.change(site: site.name).json, as: UTF8.self))
+        case .table: print(transition.row)
+        }
       }
     }
     comparison?.end(fusion)

@@ -1,0 +1,91 @@
+package import Fusion
+internal import FoundationEssentials
+
+/// The site files of a directory: every file with the extension `toml`.
+package struct SiteDirectory {
+  /// A file that cannot be used.
+  package struct Fault: Hashable, Sendable, CustomStringConvertible {
+    package var file: String
+    package var message: String
+
+    package var description: String { "\(file): \(message)" }
+  }
+
+  private struct Version: Equatable {
+    var size: Int
+    var modified: Date
+  }
+
+  package let path: String
+  /// The sites by their names.
+  package private(set) var sites: [String: Site] = [:]
+  /// The files of the sites, by the sites' names.
+  package private(set) var files: [String: String] = [:]
+  package private(set) var faults: [Fault] = []
+  private var versions: [String: Version] = [:]
+
+  /// Reads the files of a directory.
+  package init(_ path: String) {
+    self.path = path
+    refresh()
+  }
+
+  /// Reads the files again if one has changed, and returns whether a site or a fault has. A site
+  /// whose file has an error now stays as it was.
+  @discardableResult
+  package mutating func refresh() -> Bool {
+    let before = (sites, faults)
+    let names: [String]
+    do {
+      names = try FileManager.default.contentsOfDirectory(atPath: path)
+        .filter { $0.hasSuffix(".toml") && !$0.hasPrefix(".") }.sorted()
+    } catch {
+      faults = [Fault(file: path, message: "the directory cannot be read")]
+      return faults != before.1
+    }
+    let found = Dictionary(
+      names.compactMap { name in version(of: name).map { (name, $0) } }, uniquingKeysWith: { $1 })
+    guard found != versions || versions.isEmpty else { return false }
+    versions = found
+    read(names)
+    return sites != before.0 || faults != before.1
+  }
+
+  private mutating func read(_ names: [String]) {
+    let former = files
+    let formerSites = sites
+    (sites, files, faults) = ([:], [:], [])
+    for name in names {
+      let file = "\(path)/\(name)"
+      var site: Site?
+      if let bytes = FileManager.default.contents(atPath: file) {
+        do throws(SiteFileError) {
+          site = try Site(parsing: Array(bytes))
+        } catch {
+          faults.append(Fault(file: file, message: "\(error)"))
+        }
+      } else {
+        faults.append(Fault(file: file, message: "the file cannot be read"))
+      }
+      if site == nil, let known = former.first(where: { $0.value == file })?.key {
+        site = formerSites[known]
+      }
+      guard let site else { continue }
+      if let other = files[site.name] {
+        faults.append(
+          Fault(file: file, message: "the site \(site.name) is in \(other) already"))
+      } else {
+        sites[site.name] = site
+        files[site.name] = file
+      }
+    }
+  }
+
+  private func version(of name: String) -> Version? {
+    guard
+      let attributes = try? FileManager.default.attributesOfItem(atPath: "\(path)/\(name)"),
+      let size = attributes[.size] as? Int, let modified = attributes[.modificationDate] as? Date
+    else { return nil }
+    return Version(size: size, modified: modified)
+  }
+}

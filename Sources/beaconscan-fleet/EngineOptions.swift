@@ -1,0 +1,81 @@
+import ArgumentParser
+import FleetEngine
+
+/// The fleet's engine, as each subcommand that uses it is told.
+struct EngineOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "The nodes of RabbitMQ, separated by commas. Default: localhost:5672, with TLS 5671.",
+      valueName: "host[:port],…"))
+  var engine = "localhost"
+
+  @Option(help: ArgumentHelp("The virtual host.", valueName: "name"))
+  var virtualHost = "/"
+
+  @Option(help: ArgumentHelp("The user of RabbitMQ.", valueName: "name"))
+  var engineUser = "guest"
+
+  @Option(
+    help: ArgumentHelp(
+      "The file of the user's password, one line. Default: the password guest.",
+      valueName: "file"))
+  var enginePasswordFile: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The authorities that sign the nodes' certificates, in PEM; TLS is then used.",
+      valueName: "file"))
+  var engineCA: String?
+
+  @Option(help: ArgumentHelp("The certificate for the engine, in PEM.", valueName: "file"))
+  var engineCertificate: String?
+
+  @Option(help: ArgumentHelp("The key of the certificate, in PEM.", valueName: "file"))
+  var engineKey: String?
+
+  func configuration() throws -> EngineConfiguration {
+    let port: UInt16 = engineCA == nil ? 5672 : 5671
+    var configuration = EngineConfiguration(
+      nodes: try engine.split(separator: ",", omittingEmptySubsequences: false).map {
+        try node(String($0), port: port)
+      })
+    configuration.virtualHost = virtualHost
+    configuration.username = engineUser
+    if let enginePasswordFile {
+      var line = try Files.bytes(enginePasswordFile).prefix { $0 != UInt8(ascii: "\n") }
+      if line.last == UInt8(ascii: "\r") { line.removeLast() }
+      configuration.password = String(decoding: line, as: UTF8.self)
+    }
+    if let engineCA {
+      var tls = EngineConfiguration.TLS(authorities: engineCA)
+      tls.certificate = engineCertificate
+      tls.key = engineKey
+      configuration.tls = tls
+    } else if engineCertificate != nil || engineKey != nil {
+      throw ValidationError(
+        "--engine-certificate and --engine-key need --engine-ca, the file of the authorities")
+    }
+    return configuration
+  }
+
+  /// Reads `host`, `host:port`, `[IPv6]` or `[IPv6]:port`.
+  private func node(_ text: String, port: UInt16) throws -> EngineConfiguration.Node {
+    var host = text[...]
+    var number: Substring?
+    if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
+      host = text[text.index(after: text.startIndex)..<end]
+      let rest = text[text.index(after: end)...]
+      if !rest.isEmpty { number = rest.hasPrefix(":") ? rest.dropFirst() : "" }
+    } else if let colon = text.lastIndex(of: ":") {
+      host = text[..<colon]
+      number = text[text.index(after: colon)...]
+    }
+    let parsed = number.map { UInt16($0) ?? 0 } ?? port
+    guard !host.isEmpty, parsed > 0, !host.contains(" ") else {
+      throw ValidationError(
+        "--engine must name nodes such as rabbit.local or 10.0.0.5:5672, separated by commas; "
+          + "'\(text)' is not one")
+    }
+    return EngineConfiguration.Node(host: String(host), port: parsed)
+  }
+}
