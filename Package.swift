@@ -94,7 +94,7 @@ let package = Package(
     .target(
       name: "Fusion",
       dependencies: [
-        "Advertising", .product(name: "RealModule", package: "swift-numerics"),
+        "Advertising", "Bytes", .product(name: "RealModule", package: "swift-numerics"),
       ]),
 
     // Layer 3
@@ -196,6 +196,12 @@ let package = Package(
         "CRabbitMQ", "Clocks", "FleetReports",
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "Logging", package: "swift-log"),
+      ]),
+    .target(
+      name: "FleetWork",
+      dependencies: [
+        "Advertising", "Bytes", "Clocks", "FleetEngine", "FleetPicture", "FleetReports",
+        "FleetSites", "Fusion",
       ]),
     // They start the server of Debian's package rabbitmq-server, which Scripts/setup.sh --ci installs.
     .testTarget(
@@ -304,7 +310,8 @@ let package = Package(
       name: "beaconscan-fleet",
       dependencies: [
         "Advertising", "Clocks", "FleetEngine", "FleetPicture", "FleetReports", "FleetSites",
-        "Fusion", "Scanning",
+        "FleetWork", "Fusion", "Scanning",
+        .product(name: "Logging", package: "swift-log"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
@@ -361,6 +368,12 @@ let package = Package(
     .testTarget(
       name: "FleetSitesTests",
       dependencies: ["Advertising", "FleetSites", "Fusion", "TestSupport"]),
+    .testTarget(
+      name: "FleetWorkTests",
+      dependencies: [
+        "Advertising", "FleetEngine", "FleetPicture", "FleetReports", "FleetSites", "FleetWork",
+        "Fusion", "TestDaemons", "TestSupport",
+      ]),
     .testTarget(
       name: "FusionTests",
       dependencies: [
@@ -634,7 +647,7 @@ if Context.environment["OPTIMIZED_TEST_BUILD"] != nil {
     "CaptureFiles", "Ranging", "Regions", "Positioning", "Records", "Simulation", "Storage",
     "ServiceCore", "Frontends",
     "LocationSources", "KioskService", "BrokerLink", "Webhooks", "FleetReports", "FleetSites",
-    "Fusion",
+    "FleetWork", "Fusion",
   ]
   for target in package.targets where optimized.contains(target.name) {
     target.swiftSettings?.append(.unsafeFlags(["-O"], .when(configuration: .debug)))

@@ -13,10 +13,12 @@ package struct SitePicture: Codable, Hashable, Sendable {
     package var beacons: Int
     /// The seconds by which its clock is ahead of the others, if that is more than two.
     package var clockDifference: Double?
+    /// The reason that its last report could not be used.
+    package var refusal: String?
 
     package init(
       name: String, lastReport: String?, isMissing: Bool, receptionLost: String?, beacons: Int,
-      clockDifference: Double?
+      clockDifference: Double?, refusal: String? = nil
     ) {
       self.name = name
       self.lastReport = lastReport
@@ -24,6 +26,7 @@ package struct SitePicture: Codable, Hashable, Sendable {
       self.receptionLost = receptionLost
       self.beacons = beacons
       self.clockDifference = clockDifference
+      self.refusal = refusal
     }
   }
 

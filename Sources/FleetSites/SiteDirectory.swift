@@ -22,6 +22,8 @@ package struct SiteDirectory {
   /// The files of the sites, by the sites' names.
   package private(set) var files: [String: String] = [:]
   package private(set) var faults: [Fault] = []
+  /// The hashes of the files, by the sites' names: 64-bit FNV-1a.
+  package private(set) var revisions: [String: UInt64] = [:]
   private var versions: [String: Version] = [:]
 
   /// Reads the files of a directory.
@@ -34,7 +36,7 @@ package struct SiteDirectory {
   /// whose file has an error now stays as it was.
   @discardableResult
   package mutating func refresh() -> Bool {
-    let before = (sites, faults)
+    let before = (revisions, faults)
     let names: [String]
     do {
       names = try FileManager.default.contentsOfDirectory(atPath: path)
@@ -48,19 +50,24 @@ package struct SiteDirectory {
     guard found != versions || versions.isEmpty else { return false }
     versions = found
     read(names)
-    return sites != before.0 || faults != before.1
+    return revisions != before.0 || faults != before.1
   }
 
   private mutating func read(_ names: [String]) {
     let former = files
     let formerSites = sites
-    (sites, files, faults) = ([:], [:], [])
+    let formerRevisions = revisions
+    (sites, files, faults, revisions) = ([:], [:], [], [:])
     for name in names {
       let file = "\(path)/\(name)"
       var site: Site?
+      var revision: UInt64 = 0
       if let bytes = FileManager.default.contents(atPath: file) {
         do throws(SiteFileError) {
           site = try Site(parsing: Array(bytes))
+          revision = bytes.reduce(0xCBF2_9CE4_8422_2325) {
+            ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3
+          }
         } catch {
           faults.append(Fault(file: file, message: "\(error)"))
         }
@@ -69,6 +76,7 @@ package struct SiteDirectory {
       }
       if site == nil, let known = former.first(where: { $0.value == file })?.key {
         site = formerSites[known]
+        revision = formerRevisions[known] ?? 0
       }
       guard let site else { continue }
       if let other = files[site.name] {
@@ -77,6 +85,7 @@ package struct SiteDirectory {
       } else {
         sites[site.name] = site
         files[site.name] = file
+        revisions[site.name] = revision
       }
     }
   }

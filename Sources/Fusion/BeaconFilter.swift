@@ -42,28 +42,35 @@ package struct BeaconFilter: Sendable, Hashable {
 
   /// The weights that are not nearly zero, each as its index above its 16-bit weight: the cells in
   /// which the beacon lies, then those through which it is carried, then the outside.
-  private(set) var weights: [UInt32]
-  private(set) var shadows: [Shadow]
+  var weights: [UInt32]
+  var shadows: [Shadow]
   /// The signal strength at 1 m, in dBm, as the beacon or the site states it.
-  private(set) var measuredPower: Float
+  var measuredPower: Float
   /// The beacon's signal strength above ``measuredPower``, in dB.
-  private(set) var offset: Float = 0
-  private(set) var offsetVariance: Float = 25
+  var offset: Float = 0
+  var offsetVariance: Float = 25
   /// The advertisements of a second.
-  private(set) var advertisements: Float = 1
+  var advertisements: Float = 1
 
-  /// A beacon that is received for the first time.
-  init(_ model: SiteModel, measuredPower: Float) {
+  /// A beacon that is received for the first time, or believed to be in a room or, with the number
+  /// of rooms, outside.
+  init(_ model: SiteModel, measuredPower: Float, place: Int? = nil) {
     self.measuredPower = measuredPower
     let memory = Memory(variance: model.shadowing * model.shadowing)
     shadows = Array(repeating: Shadow(lying: memory, carried: memory), count: model.receivers)
     weights = []
     var workspace = Workspace(model.grid)
+    // Half of each cell's weight is that of a beacon that lies. The belief is 0.8.
+    let believed = model.grid.rooms.count(where: { $0 == place })
+    let isOutside = place == model.grid.roomCount
     for cell in 0..<model.grid.count {
-      workspace.still[cell] = 0.45 / Float(model.grid.count)
-      workspace.moving[cell] = 0.45 / Float(model.grid.count)
+      var weight = 0.9 / Float(model.grid.count)
+      if place != nil { weight *= 0.1 }
+      if model.grid.rooms[cell] == place { weight += 0.8 / Float(believed) }
+      workspace.still[cell] = weight / 2
+      workspace.moving[cell] = weight / 2
     }
-    workspace.outside = 0.1
+    workspace.outside = isOutside ? 0.9 : 0.1
     weights = workspace.packed(model.grid)
   }
 

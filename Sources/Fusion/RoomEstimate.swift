@@ -24,6 +24,8 @@ package struct RoomEstimate: Sendable, Hashable {
   package var place: Whereabouts
   /// The second of the last transition.
   package var since: Int64
+  /// The last second in which a receiver received the beacon.
+  package var received: Int64
   /// The most probable place, and the second one.
   package var best: Candidate
   package var runnerUp: Candidate

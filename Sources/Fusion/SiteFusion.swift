@@ -19,14 +19,14 @@ package struct SiteFusion: Sendable {
     package init() {}
   }
 
-  private struct Receiver: Sendable {
+  struct Receiver: Sendable {
     var boot: UInt64 = 0
     var number: UInt64 = 0
     /// The last second that it reported.
     var second: Int64 = .min
   }
 
-  private struct Beacon: Sendable {
+  struct Beacon: Sendable {
     var filter: BeaconFilter
     var received: Int64
     var place = Whereabouts.unknown
@@ -36,15 +36,17 @@ package struct SiteFusion: Sendable {
 
   package let model: SiteModel
   package let configuration: Configuration
-  private var receivers: [Receiver]
-  private var beacons: [BeaconIdentity: Beacon] = [:]
+  var receivers: [Receiver]
+  var beacons: [BeaconIdentity: Beacon] = [:]
   /// The reports of the seconds after ``second``, by their receivers.
-  private var waiting: [Int64: [Int: ReceiverSecond]] = [:]
+  var waiting: [Int64: [Int: ReceiverSecond]] = [:]
   /// The last second that is computed.
-  private var second: Int64?
-  private let numbers: [String: Int]
-  private let rooms: [String: Int]
+  package internal(set) var second: Int64?
+  let numbers: [String: Int]
+  let rooms: [String: Int]
   private var workspace: Workspace
+  /// The receivers that did not report ``second``.
+  package private(set) var missing: [String] = []
   /// The reports that were ignored: repeated, too late, or of an unknown receiver.
   package private(set) var ignored = 0
 
@@ -61,6 +63,9 @@ package struct SiteFusion: Sendable {
 
   /// The newest estimate of each beacon, in no order.
   package var estimates: some Sequence<RoomEstimate> { beacons.values.lazy.compactMap(\.estimate) }
+
+  /// The number of beacons.
+  package var count: Int { beacons.count }
 
   package func estimate(of beacon: BeaconIdentity) -> RoomEstimate? { beacons[beacon]?.estimate }
 
@@ -133,12 +138,11 @@ package struct SiteFusion: Sendable {
           count: max(1, reception.count), mean: mean)
       }
     }
-    let missing = model.site.receivers.indices.filter { none[$0] == .missing }
+    missing = model.site.receivers.indices.filter { none[$0] == .missing }
       .map { model.site.receivers[$0].name }
     var transitions: [RoomTransition] = []
     for identity in beacons.keys.sorted() {
-      let transition = step(
-        identity, evidence[identity] ?? none, second: second, missing: missing)
+      let transition = step(identity, evidence[identity] ?? none, second: second)
       if let transition { transitions.append(transition) }
     }
     return transitions + forget(second: second)
@@ -177,8 +181,7 @@ package struct SiteFusion: Sendable {
   }
 
   private mutating func step(
-    _ identity: BeaconIdentity, _ evidence: [BeaconFilter.Evidence], second: Int64,
-    missing: [String]
+    _ identity: BeaconIdentity, _ evidence: [BeaconFilter.Evidence], second: Int64
   ) -> RoomTransition? {
     guard var beacon = beacons[identity] else { return nil }
     beacon.filter.step(evidence, model, &workspace)
@@ -197,7 +200,8 @@ package struct SiteFusion: Sendable {
     }
     let probability = index(of: beacon.place).map { sums[$0] } ?? 0
     let estimate = RoomEstimate(
-      beacon: identity, place: beacon.place, since: beacon.since, best: order[0],
+      beacon: identity, place: beacon.place, since: beacon.since, received: beacon.received,
+      best: order[0],
       runnerUp: order.dropFirst().first ?? RoomEstimate.Candidate(.unknown, probability: 0),
       position: index(of: order[0].place).flatMap { workspace.position(inRoom: $0, model.grid) },
       missing: missing, probability: probability)
@@ -215,7 +219,7 @@ extension SiteFusion {
     index < model.site.rooms.count ? .room(model.site.rooms[index].name) : .outside
   }
 
-  private func index(of place: Whereabouts) -> Int? {
+  func index(of place: Whereabouts) -> Int? {
     switch place {
     case .room(let name): rooms[name]
     case .outside: model.site.rooms.count

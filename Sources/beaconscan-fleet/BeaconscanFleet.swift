@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 
 @main
-struct BeaconscanFleet: ParsableCommand {
+struct BeaconscanFleet: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "beaconscan-fleet",
     abstract: "The rooms of beacons, from the reports of a site's receivers.",
@@ -15,12 +15,16 @@ struct BeaconscanFleet: ParsableCommand {
         beaconscan-fleet replay demo/site.toml demo/reports.jsonl
         beaconscan-fleet replay demo/site.toml demo/reports.jsonl --truth demo/truth.jsonl
       """,
-    subcommands: [SimulateSite.self, ReplayReports.self])
+    subcommands: [WorkCommand.self, SimulateSite.self, ReplayReports.self])
 
-  static func main() {
+  static func main() async {
     do {
       var command = try parseAsRoot()
-      try command.run()
+      if var command = command as? any AsyncParsableCommand {
+        try await command.run()
+      } else {
+        try command.run()
+      }
     } catch let error as FleetError {
       FleetError.warn("\(error)")
       Glibc.exit(error.status.rawValue)

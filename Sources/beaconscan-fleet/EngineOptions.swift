@@ -33,12 +33,18 @@ struct EngineOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The key of the certificate, in PEM.", valueName: "file"))
   var engineKey: String?
 
-  func configuration() throws -> EngineConfiguration {
+  /// The configuration. A worker stores the states of its shards less often than each second, as
+  /// they are large, and processes the reports since then again after a failure.
+  func configuration(forWork: Bool = false) throws -> EngineConfiguration {
     let port: UInt16 = engineCA == nil ? 5672 : 5671
     var configuration = EngineConfiguration(
       nodes: try engine.split(separator: ",", omittingEmptySubsequences: false).map {
         try node(String($0), port: port)
       })
+    if forWork {
+      configuration.storeInterval = 10
+      configuration.prefetch = 4000
+    }
     configuration.virtualHost = virtualHost
     configuration.username = engineUser
     if let enginePasswordFile {

@@ -1,7 +1,7 @@
 import Advertising
 import Clocks
-import FleetPicture
 import FleetReports
+import FleetWork
 import FoundationEssentials
 import Fusion
 import Scanning
@@ -34,29 +34,14 @@ struct TruthLine: Codable {
 }
 
 extension RoomTransition {
-  func change(site: String) -> RoomChange {
-    RoomChange(
-      site: site, second: second, time: time, beacon: "\(estimate.beacon)", former: former.room,
-      formerIsOutside: former == .outside, room: estimate.place.room,
-      isOutside: estimate.place == .outside, probability: estimate.probability.rounded3,
-      runnerUp: estimate.runnerUp.place.room,
-      runnerUpProbability: estimate.runnerUp.probability.rounded3, missing: estimate.missing)
-  }
-
   /// The columns: time, beacon, former place, place, its probability.
   var row: String {
-    "\(time)  \(estimate.beacon)  \(former.text) → \(estimate.place.text)  "
-      + "\(estimate.probability.rounded3)"
-  }
-
-  private var time: String {
-    "\(WallClockTime(nanoseconds: second.multipliedReportingOverflow(by: 1_000_000_000).partialValue))"
+    "\(WallClockTime(second: second))  \(estimate.beacon)  \(former.text) → "
+      + "\(estimate.place.text)  \(estimate.probability.rounded)"
   }
 }
 
 extension Whereabouts {
-  fileprivate var room: String? { if case .room(let name) = self { name } else { nil } }
-
   fileprivate var text: String {
     switch self {
     case .room(let name): name
@@ -66,29 +51,11 @@ extension Whereabouts {
   }
 }
 
-extension Double {
-  fileprivate var rounded3: Double { (self * 1000).rounded() / 1000 }
-}
-
 /// Encodes a value whose texts and numbers JSON has.
 private func lineOfJSON(_ value: some Encodable) -> [UInt8] {
   let encoder = JSONEncoder()
   encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
   return (try? encoder.encode(value)).map(Array.init) ?? []
-}
-
-extension ReceiverSecond {
-  /// The second of a report, which ends in it.
-  init(_ report: ReceiverReport) {
-    self.init(
-      receiver: report.receiver, boot: report.boot, number: UInt64(report.number),
-      second: report.time.nanoseconds / 1_000_000_000,
-      isReceiving: report.reception == .receiving,
-      receptions: report.beacons.map {
-        Reception(
-          $0.beacon, count: $0.sightings, mean: $0.signal?.mean, measuredPower: $0.measuredPower)
-      })
-  }
 }
 
 extension ReceiverReport {

@@ -4,6 +4,7 @@ import Clocks
 import FleetPicture
 import FleetReports
 import FleetSites
+import FleetWork
 import FoundationEssentials
 import Fusion
 

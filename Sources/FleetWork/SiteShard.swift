@@ -1,0 +1,135 @@
+import Bytes
+import Clocks
+package import FleetEngine
+import FleetPicture
+import FleetReports
+import Fusion
+
+/// A shard of the fleet: the rooms of the beacons of its sites.
+package struct SiteShard: ShardProcessor {
+  /// The seconds between two pictures of a site, at least.
+  private static let pictureInterval: Int64 = 2
+  /// The beacons for which a picture has a second more.
+  private static let beaconsOfSecond = 200
+  /// The most sites of a shard that no file has.
+  private static let maximumUnknown = 100
+  private static let version: UInt8 = 1
+
+  private let number: Int
+  private let library: SiteLibrary
+  private var sites: [String: SiteState] = [:]
+  /// The sites that no file has, with the second of their last pictures.
+  private var unknown: [String: Int64] = [:]
+
+  package init(shard: Int, state: [UInt8]?, context: SiteLibrary) throws {
+    number = shard
+    library = context
+    guard let state else { return }
+    var cursor = unsafe ByteCursor(state.span.bytes)
+    guard try cursor.readUInt8() == Self.version else {
+      throw ParseError(.invalid("another version of the state"), at: 0)
+    }
+    while cursor.remaining > 0 {
+      let name = String(
+        decoding: try cursor.read(Int(try cursor.readUInt8())).array, as: UTF8.self)
+      let revision = try cursor.readLittleEndian(UInt64.self)
+      let count = Int(try cursor.readLittleEndian(UInt32.self))
+      let bytes = try cursor.read(count)
+      // A site whose file is gone begins anew when it comes back.
+      guard let entry = library.entry(of: name) else { continue }
+      sites[name] = SiteState(
+        entry,
+        fusion: try SiteFusion(
+          entry.model, state: bytes, isSameSite: entry.revision == revision))
+    }
+  }
+
+  package func encodedState() -> [UInt8] {
+    var bytes = [Self.version]
+    for (name, site) in sites.sorted(by: { $0.key < $1.key }) {
+      let state = site.fusion.encodedState()
+      bytes.append(UInt8(clamping: name.utf8.count))
+      bytes += name.utf8
+      for shift in stride(from: 0, to: 64, by: 8) {
+        bytes.append(UInt8(truncatingIfNeeded: site.revision >> UInt64(shift)))
+      }
+      for shift in stride(from: 0, to: 32, by: 8) {
+        bytes.append(UInt8(truncatingIfNeeded: state.count >> shift))
+      }
+      bytes += state
+    }
+    return bytes
+  }
+
+  package mutating func process(_ report: [UInt8], routingKey: String) -> [FleetMessage] {
+    let names = routingKey.split(separator: ".")
+    guard names.count == 5, FleetTopic.isName(String(names[2])),
+      FleetTopic.isName(String(names[3]))
+    else { return [] }
+    let (name, receiver) = (String(names[2]), String(names[3]))
+    guard update(name) else { return foreign(name, receiver, report) }
+    let parsed: ReceiverReport
+    do throws(ReportError) {
+      parsed = try unsafe ReceiverReport(parsing: report.span.bytes)
+      // Its credentials give a receiver the right to write the topic of its own name alone.
+      guard parsed.site == name, parsed.receiver == receiver else {
+        sites[name]?.refuse(
+          "the report names the receiver \(parsed.site)/\(parsed.receiver)", of: receiver)
+        return []
+      }
+    } catch {
+      sites[name]?.refuse("\(error)", of: receiver)
+      return []
+    }
+    let changes = sites[name]?.receive(parsed) ?? []
+    return changes.map { change in
+      FleetMessage(id: change.id, routingKey: name, body: change.json)
+    } + pictures(of: name)
+  }
+
+  /// Makes the site's state that of its file, and returns whether there is one.
+  private mutating func update(_ name: String) -> Bool {
+    if let site = sites[name], library.revision(of: name) == site.revision { return true }
+    guard let entry = library.entry(of: name) else {
+      sites[name] = nil
+      return false
+    }
+    unknown[name] = nil
+    let state = sites[name]?.fusion.encodedState()
+    let fusion = state.flatMap {
+      try? unsafe SiteFusion(entry.model, state: $0.span.bytes, isSameSite: false)
+    }
+    sites[name] = SiteState(entry, fusion: fusion ?? SiteFusion(entry.model))
+    return true
+  }
+
+  private mutating func pictures(of name: String) -> [FleetMessage] {
+    guard let site = sites[name], let second = site.fusion.second else { return [] }
+    let interval =
+      Self.pictureInterval + Int64(site.fusion.count / Self.beaconsOfSecond)
+    guard second >= site.pictured.map({ $0 + interval }) ?? .min else { return [] }
+    sites[name]?.pictured = second
+    return site.pictures(of: name, second: second).map { picture in
+      FleetMessage(
+        .pictures, id: "\(name)/\(second)/\(picture.part)", routingKey: name, body: picture.json)
+    }
+  }
+
+  /// Shows a site that reports and has no file, as a picture with that fault.
+  private mutating func foreign(
+    _ name: String, _ receiver: String, _ bytes: [UInt8]
+  ) -> [FleetMessage] {
+    guard unknown[name] != nil || unknown.count < Self.maximumUnknown,
+      let report = try? unsafe ReceiverReport(parsing: bytes.span.bytes)
+    else { return [] }
+    let second = report.time.nanoseconds / 1_000_000_000
+    guard second >= unknown[name].map({ $0 + 10 }) ?? .min else { return [] }
+    unknown[name] = second
+    let picture = SitePicture(
+      site: name, time: "\(report.time)", receivers: [], beacons: [], strangers: [receiver],
+      fault: "no file in \(library.directory) has the site \(name), so its reports are not used")
+    return [
+      FleetMessage(.pictures, id: "\(name)/\(second)/0", routingKey: name, body: picture.json)
+    ]
+  }
+}

@@ -1,0 +1,76 @@
+import Clocks
+import FleetPicture
+import FleetReports
+import Fusion
+
+/// A site with what its worker knows of its receivers.
+struct SiteState {
+  private struct Receiver {
+    var last: WallClockTime?
+    var reception = ReceiverReport.Reception.receiving
+    var beacons = 0
+    var refusal: String?
+  }
+
+  /// The most receivers that the file does not have whose names are kept.
+  private static let maximumStrangers = 100
+
+  var fusion: SiteFusion
+  let revision: UInt64
+  /// The second of the last picture.
+  var pictured: Int64?
+  private var receivers: [String: Receiver]
+  private var strangers: Set<String> = []
+  private var refused = 0
+
+  init(_ entry: SiteLibrary.Entry, fusion: SiteFusion) {
+    self.fusion = fusion
+    revision = entry.revision
+    receivers = Dictionary(
+      entry.model.site.receivers.map { ($0.name, Receiver()) }, uniquingKeysWith: { $1 })
+  }
+
+  mutating func receive(_ report: ReceiverReport) -> [RoomChange] {
+    if receivers[report.receiver] == nil { add(stranger: report.receiver) }
+    receivers[report.receiver]?.last = report.time
+    receivers[report.receiver]?.reception = report.reception
+    receivers[report.receiver]?.beacons = report.beacons.count
+    receivers[report.receiver]?.refusal = nil
+    return fusion.receive(ReceiverSecond(report)).map { $0.change(site: report.site) }
+  }
+
+  /// Counts a report that cannot be used, and keeps the reason until the next that can.
+  mutating func refuse(_ sentence: String, of receiver: String) {
+    refused += 1
+    if receivers[receiver] == nil { add(stranger: receiver) }
+    receivers[receiver]?.refusal = sentence
+  }
+
+  private mutating func add(stranger: String) {
+    if strangers.count < Self.maximumStrangers { strangers.insert(stranger) }
+  }
+
+  func pictures(of name: String, second: Int64) -> [SitePicture] {
+    let missing = Set(fusion.missing)
+    let receivers = fusion.model.site.receivers.map { site in
+      let receiver = self.receivers[site.name]
+      return SitePicture.Receiver(
+        name: site.name, lastReport: receiver?.last.map { "\($0)" },
+        isMissing: missing.contains(site.name), receptionLost: receiver?.reception.reason,
+        beacons: receiver?.beacons ?? 0, clockDifference: nil, refusal: receiver?.refusal)
+    }
+    let beacons = fusion.estimates.sorted { $0.beacon < $1.beacon }.map(SitePicture.Beacon.init)
+    let most = SitePicture.maximumBeacons
+    let parts = max(1, (beacons.count + most - 1) / most)
+    return (0..<parts).map { part in
+      SitePicture(
+        site: name, time: WallClockTime(second: second).description, part: part, parts: parts,
+        receivers: receivers, beacons: Array(beacons.dropFirst(part * most).prefix(most)),
+        strangers: strangers.sorted(), ignored: fusion.ignored + refused)
+    }
+  }
+}
+
+extension ReceiverReport.Reception {
+  fileprivate var reason: String? { if case .lost(let reason) = self { reason } else { nil } }
+}

@@ -1,0 +1,53 @@
+internal import Bytes
+
+extension BeaconFilter {
+  func encode(into state: inout StateWriter) {
+    state.put(measuredPower)
+    state.put(offset)
+    state.put(offsetVariance)
+    state.put(advertisements)
+    state.put(UInt32(weights.count))
+    for weight in weights { state.put(weight) }
+    state.put(UInt32(shadows.count))
+    for shadow in shadows {
+      for memory in [shadow.lying, shadow.carried] {
+        state.put(memory.level)
+        state.put(memory.share)
+        state.put(memory.variance)
+      }
+      state.put(shadow.detection)
+    }
+  }
+
+  init(reading cursor: inout ByteCursor) throws(ParseError) {
+    measuredPower = try cursor.readFloat()
+    offset = try cursor.readFloat()
+    offsetVariance = try cursor.readFloat()
+    advertisements = try cursor.readFloat()
+    weights = []
+    for _ in 0..<(try cursor.readCount(ofBytes: 4)) {
+      weights.append(try cursor.readLittleEndian(UInt32.self))
+    }
+    shadows = []
+    for _ in 0..<(try cursor.readCount(ofBytes: 28)) {
+      let lying = try Memory(reading: &cursor)
+      let carried = try Memory(reading: &cursor)
+      shadows.append(
+        Shadow(lying: lying, carried: carried, detection: try cursor.readFloat()))
+    }
+  }
+
+  /// Returns whether the filter can be one of a site's.
+  func fits(_ model: SiteModel) -> Bool {
+    shadows.count == model.receivers
+      && weights.allSatisfy { Int($0 >> 16) <= 2 * model.grid.count }
+  }
+}
+
+extension BeaconFilter.Memory {
+  fileprivate init(reading cursor: inout ByteCursor) throws(ParseError) {
+    level = try cursor.readFloat()
+    share = try cursor.readFloat()
+    variance = try cursor.readFloat()
+  }
+}

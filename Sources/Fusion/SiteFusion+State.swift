@@ -1,0 +1,168 @@
+internal import Advertising
+package import Bytes
+
+// The state is exact: fusion that goes on from it gives what it would have given without a stop.
+
+extension SiteFusion {
+  private static let version: UInt8 = 1
+
+  /// The state, for ``init(_:configuration:state:isSameSite:)``.
+  package func encodedState() -> [UInt8] {
+    var state = StateWriter()
+    state.put(Self.version)
+    state.put(UInt32(receivers.count))
+    for (receiver, site) in zip(receivers, model.site.receivers) {
+      state.put(site.name)
+      receiver.encode(into: &state)
+    }
+    state.put(second ?? .min)
+    state.put(UInt32(waiting.count))
+    for (second, reports) in waiting.sorted(by: { $0.key < $1.key }) {
+      state.put(second)
+      state.put(UInt32(reports.count))
+      for (_, report) in reports.sorted(by: { $0.key < $1.key }) { report.encode(into: &state) }
+    }
+    state.put(UInt32(beacons.count))
+    for (identity, beacon) in beacons.sorted(by: { $0.key < $1.key }) {
+      state.put(identity)
+      beacon.encode(into: &state)
+    }
+    return state.bytes
+  }
+
+  /// Goes on from a state.
+  ///
+  /// If the site's file has changed since, `isSameSite` is false: each beacon is then believed to be
+  /// in the room that was reported, if the site still has it, and all else is learned anew.
+  package init(
+    _ model: SiteModel, configuration: Configuration = Configuration(), state: RawSpan,
+    isSameSite: Bool
+  ) throws(ParseError) {
+    self.init(model, configuration: configuration)
+    var cursor = ByteCursor(state)
+    guard try cursor.readUInt8() == Self.version else {
+      throw ParseError(.invalid("another version of the state"), at: 0)
+    }
+    for _ in 0..<(try cursor.readCount(ofBytes: 26)) {
+      let name = try cursor.readText()
+      let receiver = try Receiver(reading: &cursor)
+      if let index = numbers[name] { receivers[index] = receiver }
+    }
+    let second = try cursor.readLittleEndian(Int64.self)
+    self.second = second == .min ? nil : second
+    for _ in 0..<(try cursor.readCount(ofBytes: 12)) {
+      let second = try cursor.readLittleEndian(Int64.self)
+      for _ in 0..<(try cursor.readCount(ofBytes: 31)) {
+        let report = try ReceiverSecond(reading: &cursor)
+        if let index = numbers[report.receiver] { waiting[second, default: [:]][index] = report }
+      }
+    }
+    for _ in 0..<(try cursor.readCount(ofBytes: 60)) {
+      let identity = try cursor.readIdentity()
+      var beacon = try Beacon(reading: &cursor)
+      if !isSameSite || !beacon.filter.fits(model) {
+        if case .room(let name) = beacon.place, rooms[name] == nil { beacon.place = .unknown }
+        beacon.filter = BeaconFilter(
+          model, measuredPower: beacon.filter.measuredPower, place: index(of: beacon.place))
+      }
+      beacons[identity] = beacon
+    }
+  }
+}
+
+extension SiteFusion.Receiver {
+  fileprivate func encode(into state: inout StateWriter) {
+    state.put(boot)
+    state.put(number)
+    state.put(second)
+  }
+
+  fileprivate init(reading cursor: inout ByteCursor) throws(ParseError) {
+    boot = try cursor.readLittleEndian(UInt64.self)
+    number = try cursor.readLittleEndian(UInt64.self)
+    second = try cursor.readLittleEndian(Int64.self)
+  }
+}
+
+extension SiteFusion.Beacon {
+  fileprivate func encode(into state: inout StateWriter) {
+    state.put(received)
+    state.put(since)
+    switch place {
+    case .unknown: state.put(0 as UInt8)
+    case .outside: state.put(1 as UInt8)
+    case .room(let name):
+      state.put(2 as UInt8)
+      state.put(name)
+    }
+    filter.encode(into: &state)
+  }
+
+  fileprivate init(reading cursor: inout ByteCursor) throws(ParseError) {
+    received = try cursor.readLittleEndian(Int64.self)
+    since = try cursor.readLittleEndian(Int64.self)
+    let start = cursor.offset
+    switch try cursor.readUInt8() {
+    case 0: place = .unknown
+    case 1: place = .outside
+    case 2: place = .room(try cursor.readText())
+    default: throw ParseError(.invalid("not a place"), at: start)
+    }
+    filter = try BeaconFilter(reading: &cursor)
+  }
+}
+
+extension ReceiverSecond {
+  fileprivate func encode(into state: inout StateWriter) {
+    state.put(receiver)
+    state.put(boot)
+    state.put(number)
+    state.put(second)
+    state.put(isReceiving)
+    state.put(UInt32(receptions.count))
+    for reception in receptions {
+      state.put(reception.beacon)
+      state.put(UInt32(clamping: reception.count))
+      state.put(reception.mean ?? .nan)
+      state.put(reception.measuredPower.map(Int16.init) ?? .min)
+    }
+  }
+
+  fileprivate init(reading cursor: inout ByteCursor) throws(ParseError) {
+    receiver = try cursor.readText()
+    boot = try cursor.readLittleEndian(UInt64.self)
+    number = try cursor.readLittleEndian(UInt64.self)
+    second = try cursor.readLittleEndian(Int64.self)
+    isReceiving = try cursor.readFlag()
+    receptions = []
+    for _ in 0..<(try cursor.readCount(ofBytes: 34)) {
+      let beacon = try cursor.readIdentity()
+      let count = Int(try cursor.readLittleEndian(UInt32.self))
+      let mean = try cursor.readDouble()
+      let power = try cursor.readLittleEndian(Int16.self)
+      receptions.append(
+        Reception(
+          beacon, count: count, mean: mean.isNaN ? nil : mean, measuredPower: Int8(exactly: power)))
+    }
+  }
+}
+
+extension StateWriter {
+  fileprivate mutating func put(_ beacon: BeaconIdentity) {
+    put(beacon.uuid.high)
+    put(beacon.uuid.low)
+    put(beacon.major)
+    put(beacon.minor)
+  }
+}
+
+extension ByteCursor {
+  @_lifetime(self: copy self)
+  fileprivate mutating func readIdentity() throws(ParseError) -> BeaconIdentity {
+    let high = try readLittleEndian(UInt64.self)
+    let low = try readLittleEndian(UInt64.self)
+    return BeaconIdentity(
+      uuid: ProximityUUID(high: high, low: low), major: try readLittleEndian(UInt16.self),
+      minor: try readLittleEndian(UInt16.self))
+  }
+}
