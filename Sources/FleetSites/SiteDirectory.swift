@@ -1,5 +1,5 @@
-package import Fusion
 internal import FoundationEssentials
+package import Fusion
 
 /// The site files of a directory: every file with the extension `toml`.
 package struct SiteDirectory {

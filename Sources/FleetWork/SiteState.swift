@@ -5,12 +5,17 @@ import Fusion
 
 /// A site with what its worker knows of its receivers.
 struct SiteState {
-  private struct Receiver {
+  fileprivate struct Receiver {
     var last: WallClockTime?
     var reception = ReceiverReport.Reception.receiving
     var beacons = 0
+    /// The reason that a report could not be used, and the reports since then.
     var refusal: String?
+    var accepted = 0
   }
+
+  /// The reports after which a refusal is shown no more.
+  fileprivate static let refusalLength = 60
 
   /// The most receivers that the file does not have whose names are kept.
   private static let maximumStrangers = 100
@@ -32,10 +37,7 @@ struct SiteState {
 
   mutating func receive(_ report: ReceiverReport) -> [RoomChange] {
     if receivers[report.receiver] == nil { add(stranger: report.receiver) }
-    receivers[report.receiver]?.last = report.time
-    receivers[report.receiver]?.reception = report.reception
-    receivers[report.receiver]?.beacons = report.beacons.count
-    receivers[report.receiver]?.refusal = nil
+    receivers[report.receiver]?.receive(report)
     return fusion.receive(ReceiverSecond(report)).map { $0.change(site: report.site) }
   }
 
@@ -44,6 +46,7 @@ struct SiteState {
     refused += 1
     if receivers[receiver] == nil { add(stranger: receiver) }
     receivers[receiver]?.refusal = sentence
+    receivers[receiver]?.accepted = 0
   }
 
   private mutating func add(stranger: String) {
@@ -68,6 +71,16 @@ struct SiteState {
         receivers: receivers, beacons: Array(beacons.dropFirst(part * most).prefix(most)),
         strangers: strangers.sorted(), ignored: fusion.ignored + refused)
     }
+  }
+}
+
+extension SiteState.Receiver {
+  mutating func receive(_ report: ReceiverReport) {
+    last = report.time
+    reception = report.reception
+    beacons = report.beacons.count
+    accepted += 1
+    if accepted >= SiteState.refusalLength { refusal = nil }
   }
 }
 

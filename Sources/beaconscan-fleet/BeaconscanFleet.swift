@@ -15,7 +15,9 @@ struct BeaconscanFleet: AsyncParsableCommand {
         beaconscan-fleet replay demo/site.toml demo/reports.jsonl
         beaconscan-fleet replay demo/site.toml demo/reports.jsonl --truth demo/truth.jsonl
       """,
-    subcommands: [WorkCommand.self, SimulateSite.self, ReplayReports.self])
+    subcommands: [
+      WorkCommand.self, SimulateSite.self, PublishReports.self, ReplayReports.self,
+    ])
 
   static func main() async {
     do {

@@ -3,6 +3,7 @@ import FleetSites
 import FoundationEssentials
 import Fusion
 import Glibc
+import Synchronization
 import SystemPackage
 
 /// An error that ends the command, with a status of `sysexits.h`.
@@ -70,6 +71,74 @@ enum Files {
     let file = try OutputLines(path)
     try file.write(bytes)
     try file.close()
+  }
+}
+
+/// The lines of a file that are not empty, without the whole file in memory.
+final class InputLines: Sendable {
+  private struct State {
+    var bytes: [UInt8] = []
+    var start = 0
+    var number = 0
+    var hasEnded = false
+  }
+
+  let path: String
+  private let file: FileDescriptor
+  private let state = Mutex(State())
+
+  init(_ path: String) throws(FleetError) {
+    self.path = path
+    do {
+      file = try FileDescriptor.open(FilePath(path), .readOnly)
+    } catch {
+      throw FleetError(.noInput, "cannot read \(path): \(error)")
+    }
+  }
+
+  deinit { try? file.close() }
+
+  /// The number of the last line, from 1.
+  var number: Int { state.withLock { $0.number } }
+
+  func next() throws(FleetError) -> [UInt8]? {
+    try state.withLock { state throws(FleetError) in
+      while true {
+        if let end = state.bytes[state.start...].firstIndex(of: UInt8(ascii: "\n")) {
+          let line = Array(state.bytes[state.start..<end])
+          state.start = end + 1
+          state.number += 1
+          if !line.isEmpty { return line }
+          continue
+        }
+        state.bytes.removeFirst(state.start)
+        state.start = 0
+        guard !state.hasEnded else {
+          guard !state.bytes.isEmpty else { return nil }
+          state.bytes.append(UInt8(ascii: "\n"))
+          continue
+        }
+        guard state.bytes.count <= Self.longest else {
+          throw FleetError(
+            .badData,
+            "\(path): line \(state.number + 1): a line has at most \(Self.longest) bytes")
+        }
+        state.hasEnded = try !read(into: &state.bytes)
+      }
+    }
+  }
+
+  private static let longest = 1 << 22
+
+  private func read(into bytes: inout [UInt8]) throws(FleetError) -> Bool {
+    var part = [UInt8](repeating: 0, count: 1 << 16)
+    do {
+      let count = try unsafe part.withUnsafeMutableBytes { try unsafe file.read(into: $0) }
+      bytes += part[..<count]
+      return count > 0
+    } catch {
+      throw FleetError(.ioError, "cannot read \(path): \(error)")
+    }
   }
 }
 

@@ -32,7 +32,9 @@ import Synchronization
   }
 
   private static func work(_ configuration: EngineConfiguration) async {
-    guard let worker = try? ShardWorker<CountingProcessor>(configuration, context: ()) else { exit(1) }
+    guard let worker = try? ShardWorker<CountingProcessor>(configuration, context: ()) else {
+      exit(1)
+    }
     let task = Task { await worker.run() }
     Thread.detachNewThread {
       while true {

@@ -1,0 +1,233 @@
+import Advertising
+import Clocks
+import FleetEngine
+import FleetPicture
+import FleetReports
+import FleetSites
+import Foundation
+import Fusion
+import TestSupport
+import Testing
+
+@testable import FleetWork
+
+/// A shard of simulated sites, without the engine.
+@Suite struct SiteShardTests {
+  private let scratch: Scratch
+  private let library: SiteLibrary
+
+  init() throws {
+    scratch = try Scratch()
+    try scratch.write(Array(Site(planOf: 4, name: "museum").toml.utf8), "museum.toml")
+    library = SiteLibrary(SiteDirectory(scratch.folder.path))
+  }
+
+  private static let number = FleetTopic.shard(ofSite: "museum")
+
+  private func shard(state: [UInt8]? = nil) throws -> SiteShard {
+    try SiteShard(shard: Self.number, state: state, context: library)
+  }
+
+  /// The reports of a site's receivers in the order in which they come.
+  private static func reports(
+    seconds: Int, beacons: Int = 6, faults: Double = 0, seed: UInt64 = 1
+  ) -> [ReceiverReport] {
+    var configuration = SiteSimulator.Configuration()
+    configuration.beacons = beacons
+    configuration.faults = faults
+    configuration.stay = 20
+    configuration.seed = seed
+    var simulator = SiteSimulator(Site(planOf: 4, name: "museum"), configuration)
+    return (0..<seconds).flatMap { _ in
+      simulator.next().reports.map { report(of: $0, site: "museum") }
+    }
+  }
+
+  /// Seconds count from 2026-01-01.
+  static func report(of second: ReceiverSecond, site: String) -> ReceiverReport {
+    ReceiverReport(
+      site: site, receiver: second.receiver, boot: second.boot, number: Int(second.number),
+      time: WallClockTime(second: 1_767_225_600 + second.second),
+      reception: second.isReceiving ? .receiving : .lost("the adapter is off"),
+      beacons: second.receptions.map { reception in
+        ReceiverReport.Beacon(
+          reception.beacon, sightings: reception.count,
+          signal: reception.mean.map {
+            ReceiverReport.Signal(
+              mean: $0, variance: 0, maximum: Int8(max(-127, min(20, $0.rounded(.up)))))
+          }, measuredPower: reception.measuredPower ?? -59)
+      })
+  }
+
+  private static func key(_ report: ReceiverReport) -> String {
+    FleetTopic.routingKey(ofSite: report.site, receiver: report.receiver)
+  }
+
+  private static func pictures(_ messages: [FleetMessage]) throws -> [SitePicture] {
+    try messages.filter { $0.stream == .pictures }.map { try SitePicture(json: $0.body) }
+  }
+
+  @Test(arguments: [1, 2, 3] as [UInt64])
+  func aWorkerThatTakesOverGoesOnAsIfNothingHappened(seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    let reports = Self.reports(seconds: 90, faults: 0.1, seed: seed)
+    var whole = try shard()
+    var parts = try shard()
+    var transitions = 0
+    for report in reports {
+      let expected = whole.process(report.json, routingKey: Self.key(report))
+        .filter { $0.stream == .transitions }
+      let actual = parts.process(report.json, routingKey: Self.key(report))
+        .filter { $0.stream == .transitions }
+      #expect(actual == expected)
+      transitions += actual.count
+      if Int.random(in: 0..<20, using: &random) == 0 {
+        parts = try shard(state: parts.encodedState())
+        #expect(parts.encodedState() == whole.encodedState())
+      }
+    }
+    #expect(transitions > 10)
+  }
+
+  @Test func repeatsAreIgnored() throws {
+    let reports = Self.reports(seconds: 40)
+    var shard = try shard()
+    let once = reports.flatMap { shard.process($0.json, routingKey: Self.key($0)) }
+      .filter { $0.stream == .transitions }
+    let state = shard.encodedState()
+    for report in reports.suffix(40) {
+      #expect(
+        shard.process(report.json, routingKey: Self.key(report))
+          .allSatisfy { $0.stream == .pictures })
+    }
+    #expect(shard.encodedState() == state)
+    #expect(Set(once.map(\.id)).count == once.count)
+  }
+
+  @Test func aPictureHasTheReceiversAndTheBeacons() throws {
+    let reports = Self.reports(seconds: 60)
+    var shard = try shard()
+    var pictures: [SitePicture] = []
+    for report in reports where report.receiver != "receiver-2" {
+      pictures += try Self.pictures(shard.process(report.json, routingKey: Self.key(report)))
+    }
+    let last = try #require(pictures.last)
+    #expect(last.site == "museum" && last.parts == 1 && last.fault == nil)
+    #expect(last.receivers.map(\.name) == (1...4).map { "receiver-\($0)" })
+    #expect(last.receivers.map(\.isMissing) == [false, true, false, false])
+    #expect(last.receivers[1].lastReport == nil && last.receivers[0].lastReport != nil)
+    #expect(last.beacons.count == 6)
+    #expect(last.beacons.contains { $0.room != nil && $0.probability > 0.75 && $0.x != nil })
+    // Every two seconds.
+    #expect((25...35).contains(pictures.count))
+  }
+
+  @Test func aReceiverSpeaksForItselfOnly() throws {
+    let reports = Self.reports(seconds: 30)
+    var shard = try shard()
+    var pictures: [SitePicture] = []
+    for report in reports {
+      let messages = shard.process(report.json, routingKey: Self.key(report))
+      pictures += try Self.pictures(messages)
+      // With the credentials of receiver-3 someone writes reports of receiver-1, and of another site.
+      var forged = report
+      forged.beacons = []
+      forged.number += 1000
+      for site in ["museum", "bank"] where report.receiver == "receiver-1" {
+        forged.site = site
+        let key = FleetTopic.routingKey(ofSite: "museum", receiver: "receiver-3")
+        #expect(shard.process(forged.json, routingKey: key).isEmpty)
+      }
+    }
+    var honest = try self.shard()
+    for report in reports { _ = honest.process(report.json, routingKey: Self.key(report)) }
+    #expect(shard.encodedState() == honest.encodedState())
+    #expect(
+      pictures.contains {
+        $0.receivers[2].refusal?.contains("receiver-1") == true && $0.ignored > 0
+      })
+  }
+
+  @Test func whatIsNotAReportIsCountedAndNamed() throws {
+    var shard = try shard()
+    let key = FleetTopic.routingKey(ofSite: "museum", receiver: "receiver-3")
+    #expect(shard.process(Array("{".utf8), routingKey: key).isEmpty)
+    for key in ["", "fleet.44.museum", "fleet.44.museum.a.b.seen", "fleet.44..a.seen", "a.b.c.d.e"]
+    {
+      #expect(shard.process([0xFF], routingKey: key).isEmpty)
+    }
+    var pictures: [SitePicture] = []
+    for report in Self.reports(seconds: 10) where report.receiver != "receiver-3" {
+      pictures += try Self.pictures(shard.process(report.json, routingKey: Self.key(report)))
+    }
+    #expect(pictures.last?.receivers[2].refusal?.contains("JSON") == true)
+  }
+
+  @Test func aSiteWithoutAFileIsShownWithThatFault() throws {
+    var shard = try shard()
+    let report = ReceiverReport(
+      site: "bank", receiver: "door", boot: 1, number: 1,
+      time: WallClockTime(second: 1_767_225_600))
+    let messages = shard.process(report.json, routingKey: Self.key(report))
+    let picture = try #require(try Self.pictures(messages).first)
+    #expect(picture.site == "bank" && picture.strangers == ["door"])
+    #expect(picture.fault?.contains("bank") == true)
+    // Not with each report, and not without bound.
+    #expect(shard.process(report.json, routingKey: Self.key(report)).isEmpty)
+    for number in 0..<1000 {
+      var report = report
+      report.site = "site-\(number)"
+      _ = shard.process(report.json, routingKey: Self.key(report))
+    }
+    var other = report
+    other.site = "site-999"
+    #expect(shard.process(other.json, routingKey: Self.key(other)).isEmpty)
+    #expect(shard.encodedState().count < 10)
+  }
+
+  @Test func aChangedFileKeepsTheRoomsOfBeacons() throws {
+    let reports = Self.reports(seconds: 60)
+    var shard = try shard()
+    var rooms: [String: String] = [:]
+    for report in reports.prefix(4 * 40) {
+      for message in shard.process(report.json, routingKey: Self.key(report))
+      where message.stream == .transitions {
+        let change = try RoomChange(json: message.body)
+        rooms[change.beacon] = change.room
+      }
+    }
+    #expect(rooms.count >= 4)
+    let text = Site(planOf: 4, name: "museum").toml + "\n[signal]\nexponent = 2.6\n"
+    try scratch.write(Array(text.utf8), "museum.toml")
+    #expect(library.refresh())
+    // The next second is computed with the new file. Nothing moved so fast.
+    var changes = 0
+    for report in reports.dropFirst(4 * 40).prefix(4 * 2) {
+      changes +=
+        shard.process(report.json, routingKey: Self.key(report))
+        .filter { $0.stream == .transitions }.count
+    }
+    #expect(changes <= 1)
+  }
+
+  @Test func anUnreadableStateIsRefused() throws {
+    var good = try shard()
+    for report in Self.reports(seconds: 20) {
+      _ = good.process(report.json, routingKey: Self.key(report))
+    }
+    let state = good.encodedState()
+    #expect(throws: (any Error).self) { try shard(state: [9]) }
+    #expect(throws: (any Error).self) { try shard(state: Array(state.dropLast())) }
+    var random = SplitMix64(seed: 7)
+    for _ in 0..<300 {
+      var broken = state
+      broken[Int.random(in: 0..<broken.count, using: &random)] ^= UInt8.random(
+        in: 1...255, using: &random)
+      // It may be read or refused, and never traps.
+      guard var shard = try? shard(state: broken) else { continue }
+      for report in Self.reports(seconds: 21).suffix(8) {
+        _ = shard.process(report.json, routingKey: Self.key(report))
+      }
+    }
+  }
+}
