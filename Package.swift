@@ -173,6 +173,18 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
       ]),
 
+    .target(
+      name: "HTTPServing",
+      dependencies: [
+        "Records",
+        .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+
     // Layer 6
     .target(
       name: "AppDaemon",
@@ -224,14 +236,12 @@ let package = Package(
     .target(
       name: "KioskService",
       dependencies: [
-        "Advertising", "AppDaemon", "BrokerLink", "FleetReports", "Frontends", "Positioning",
-        "Ranging", "Records", "Regions", "Scanning", "ServiceCore", "Storage", "Webhooks",
+        "Advertising", "AppDaemon", "BrokerLink", "FleetReports", "Frontends", "HTTPServing",
+        "Positioning", "Ranging", "Records", "Regions", "Scanning", "ServiceCore", "Storage",
+        "Webhooks",
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOHTTP1", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       resources: [.embedInCode("Page")]),
@@ -287,7 +297,7 @@ let package = Package(
       name: "beaconscan",
       dependencies: [
         "Advertising", "AppDaemon", "BrokerLink", "Bytes", "CaptureFiles", "DBusMessages",
-        "Frontends", "HCIPackets", "KioskService", "LiveScanning", "LocationSources",
+        "Frontends", "HCIPackets", "HTTPServing", "KioskService", "LiveScanning", "LocationSources",
         "Positioning", "Ranging", "Records", "Regions", "Scanning", "ServiceCore", "Simulation",
         "Storage", "TOMLDocuments", "Webhooks",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -425,7 +435,7 @@ let package = Package(
     .testTarget(
       name: "KioskServiceTests",
       dependencies: [
-        "Advertising", "BeaconTesting", "BrokerLink", "CFileCalls", "KioskService",
+        "Advertising", "BeaconTesting", "BrokerLink", "CFileCalls", "HTTPServing", "KioskService",
         "LocationSources", "Positioning", "Ranging", "Records", "Regions", "Scanning",
         "ServiceCore", "Storage", "TestDaemons", "TestSupport", "Webhooks",
         .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -628,8 +638,8 @@ let quick = [
 ]
 // Modules through which few reports pass are compiled for size.
 let small: Set = [
-  "AppDaemon", "BrokerLink", "Frontends", "KioskService", "Simulation", "TOMLDocuments",
-  "Webhooks", "beaconscan",
+  "AppDaemon", "BrokerLink", "Frontends", "HTTPServing", "KioskService",
+  "Simulation", "TOMLDocuments", "Webhooks", "beaconscan",
 ]
 for target in package.targets where small.contains(target.name) {
   target.swiftSettings?.append(.unsafeFlags(["-Osize"] + quick, .when(configuration: .release)))
@@ -646,8 +656,8 @@ if Context.environment["OPTIMIZED_TEST_BUILD"] != nil {
     "Bytes", "Clocks", "Sources", "Advertising", "HCIPackets", "Scanning",
     "CaptureFiles", "Ranging", "Regions", "Positioning", "Records", "Simulation", "Storage",
     "ServiceCore", "Frontends",
-    "LocationSources", "KioskService", "BrokerLink", "Webhooks", "FleetReports", "FleetSites",
-    "FleetWork", "Fusion",
+    "LocationSources", "HTTPServing", "KioskService", "BrokerLink", "Webhooks", "FleetReports",
+    "FleetSites", "FleetWork", "Fusion",
   ]
   for target in package.targets where optimized.contains(target.name) {
     target.swiftSettings?.append(.unsafeFlags(["-O"], .when(configuration: .debug)))

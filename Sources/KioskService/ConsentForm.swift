@@ -1,6 +1,7 @@
 import AppDaemon
 import FoundationEssentials
 import Glibc
+import HTTPServing
 import HTTPTypes
 import Records
 import ServiceCore

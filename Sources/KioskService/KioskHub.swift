@@ -1,4 +1,5 @@
 package import Advertising
+import HTTPServing
 package import Positioning
 import Ranging
 import Records

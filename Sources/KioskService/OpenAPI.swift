@@ -1,5 +1,6 @@
 import AppDaemon
 import Frontends
+import HTTPServing
 import Ranging
 import Records
 import Scanning

@@ -1,3 +1,4 @@
+import HTTPServing
 import HTTPTypes
 
 /// The files of the web page, embedded in the program.

@@ -5,8 +5,6 @@ import Records
 import Scanning
 
 extension RegionRequest {
-  static let maximumBytes = 16 << 10
-
   fileprivate enum Value: Decodable {
     case text(String)
     case number(Double)

@@ -1,41 +1,33 @@
 import FoundationEssentials
+import HTTPServing
 import HTTPTypes
-import NIOHTTP1
 import Records
 import Scanning
 import ServiceCore
 
 /// The routes of the service. A test compares them with ``OpenAPI``.
-struct Routes: Sendable {
-  static let maximumStreams = 256
+struct Routes: HTTPRoutes {
   private static let maximumEvents = 1000
   private static let patience = Duration.seconds(3)
+  /// The path of the questions of apps, whose reading always needs the token.
+  static let consent = "/api/v1/consent"
   private static let regionPrefix = "/api/v1/regions/"
-  private static let questionPrefix = AccessRules.consent + "/"
+  private static let questionPrefix = Self.consent + "/"
   private static let nameRule = "a region's name has 1 to 64 characters, and no control characters"
 
   let hub: KioskHub
   let control: any KioskControl
   let countsOfCore: @Sendable () -> KioskCounts
   let counts: RequestCounts
-  let rules: AccessRules
   /// `nil` if the service has no apps.
   let consent: ConsentForm?
 
-  func respond(to request: Request) async -> Response {
-    var response: Response
-    do throws(HTTPRefusal) {
-      try rules.check(request)
-      response = try await route(request)
-    } catch {
-      response = .problem(error)
-    }
-    rules.complete(&response.headers, origin: request.headers[.origin])
-    counts.count(response.status)
-    return response
+  func endStreams() {
+    hub.waiters.close()
+    consent?.waiters.close()
   }
 
-  private func route(_ request: Request) async throws(HTTPRefusal) -> Response {
+  func route(_ request: Request) async throws(HTTPRefusal) -> Response {
     let path = request.path
     let page = Page.files.first { $0.path == path }
     let reader = Self.readers[path]
@@ -70,7 +62,7 @@ struct Routes: Sendable {
     "/metrics": { routes, _ in
       let text = Metrics.text(routes.hub, routes.countsOfCore(), routes.counts)
       return Response(
-        status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
+        status: .ok, headers: [.contentType: MetricsText.type],
         body: .bytes(Array(text.utf8)))
     },
     "/api/v1/openapi.json": { _, _ in .json(Array(OpenAPI.document.utf8)) },
@@ -83,20 +75,11 @@ struct Routes: Sendable {
     },
     "/api/v1/history": { routes, request throws(HTTPRefusal) in try routes.history(request) },
     "/api/v1/events": { routes, request throws(HTTPRefusal) in try routes.events(request) },
-    AccessRules.consent: { routes, _ throws(HTTPRefusal) in
+    Self.consent: { routes, _ throws(HTTPRefusal) in
       let form = try routes.form
-      return try routes.stream { try await form.write(to: $0) }
+      return try routes.counts.stream { try await form.write(to: $0) }
     },
   ]
-
-  /// Returns the response to an invalid or incomplete request, the last of its connection.
-  func refuse(_ refusal: HTTPRefusal) -> (head: HTTPResponseHead, body: [UInt8]) {
-    var response = Response.problem(refusal)
-    response.headers[.connection] = "close"
-    rules.complete(&response.headers, origin: nil)
-    counts.count(response.status)
-    return (response.head, refusal.body)
-  }
 
   /// Returns the response to OPTIONS, with which browsers ask for access from other origins.
   private func options(_ request: Request, _ methods: [String]) -> Response {
@@ -144,29 +127,11 @@ struct Routes: Sendable {
     let stream = EventStream(
       hub: hub,
       lastEvent: request.headers[.lastEventID] ?? request.query["lastEventId"])
-    return try self.stream { writer in
+    return try counts.stream { writer in
       hub.interest.begin()
       defer { hub.interest.end() }
       try await stream.write(to: writer)
     }
-  }
-
-  private func stream(
-    _ write: @escaping @Sendable (Response.Writer) async throws -> Void
-  ) throws(HTTPRefusal) -> Response {
-    guard counts.openStream(limit: Self.maximumStreams) else {
-      throw HTTPRefusal(
-        .serviceUnavailable,
-        "\(Self.maximumStreams) event streams are open, which is the limit; close some",
-        [.retryAfter: "10"])
-    }
-    let counter = StreamCounter(counts)
-    return Response(
-      status: .ok, headers: [.contentType: "text/event-stream"],
-      body: .stream { writer in
-        defer { withExtendedLifetime(counter) {} }
-        try await write(writer)
-      })
   }
 
   private func history(_ request: Request) throws(HTTPRefusal) -> Response {
@@ -260,11 +225,4 @@ struct Routes: Sendable {
   private static func noRegion(_ name: String) -> HTTPRefusal {
     HTTPRefusal(.notFound, "there is no region '\(name)'")
   }
-}
-
-/// Counts the end of a stream once, even if its body is never written.
-private final class StreamCounter: Sendable {
-  private let counts: RequestCounts
-  init(_ counts: RequestCounts) { self.counts = counts }
-  deinit { counts.closeStream() }
 }

@@ -1,11 +1,12 @@
 package import BrokerLink
+package import HTTPServing
 package import ServiceCore
 package import Storage
 package import Webhooks
 
 package struct ServiceConfiguration: Sendable {
   package var version: String
-  package var addresses: [KioskServer.Address]
+  package var addresses: [HTTPServer.Address]
   package var access: AccessRules
   package var regions: RegionConfiguration
   package var beacons: BeaconService.Configuration
@@ -23,7 +24,7 @@ package struct ServiceConfiguration: Sendable {
   package var webhooks: (webhooks: WebhookConfiguration, events: Set<String>)?
 
   package init(
-    version: String, addresses: [KioskServer.Address], access: AccessRules,
+    version: String, addresses: [HTTPServer.Address], access: AccessRules,
     regions: RegionConfiguration, beacons: BeaconService.Configuration
   ) {
     self.version = version
@@ -63,20 +64,5 @@ package struct AppConfiguration: Sendable {
   package init(socket: Socket, folder: String) {
     self.socket = socket
     self.folder = folder
-  }
-}
-
-/// The reason that the service cannot start, or ended: one sentence, and its kind.
-package struct ServiceFailure: Error, CustomStringConvertible {
-  package enum Kind: Sendable {
-    case usage, unavailable, noPermission, cannotCreate
-  }
-
-  package let kind: Kind
-  package let description: String
-
-  package init(_ kind: Kind, _ description: String) {
-    self.kind = kind
-    self.description = description
   }
 }

@@ -1,6 +1,7 @@
 import BrokerLink
 import Frontends
 import Glibc
+package import HTTPServing
 package import Logging
 package import Positioning
 import Records
@@ -198,9 +199,13 @@ package final class ServiceRun: Sendable {
     reload: @escaping Reload,
     until interrupt: @escaping @Sendable () async -> Void
   ) async throws(ServiceFailure) {
-    let server = KioskServer(
-      hub, control: regions, rules: configuration.access, consent: apps?.consent
-    ) { [self] in counts }
+    let requests = RequestCounts()
+    let routes = Routes(
+      hub: hub, control: regions, countsOfCore: { [self] in counts }, counts: requests,
+      consent: apps?.consent)
+    var rules = configuration.access
+    rules.protectedPaths = [Routes.consent]
+    let server = HTTPServer(routes, rules: rules, counts: requests)
     // Otherwise SIGHUP would end the process until its handler is active.
     signal(SIGHUP, SIG_IGN)
     var failure: ServiceFailure?

@@ -2,6 +2,7 @@ import Advertising
 import ArgumentParser
 import CaptureFiles
 import Frontends
+import HTTPServing
 import KioskService
 import LocationSources
 import Positioning

@@ -11,6 +11,7 @@ import TestDaemons
 import TestSupport
 import Testing
 
+@testable import HTTPServing
 @testable import KioskService
 
 /// What a real broker retains of the whole service: every part of it that has something to publish is connected to the
@@ -161,7 +162,7 @@ import Testing
   }
 
   @Test func thePageHasTheAddressThatOtherMachinesCanUse() throws {
-    func page(_ addresses: [KioskServer.Address], _ hosts: Set<String>) -> String? {
+    func page(_ addresses: [HTTPServer.Address], _ hosts: Set<String>) -> String? {
       var access = AccessRules()
       access.hosts.formUnion(hosts)
       return ServiceConfiguration(
@@ -170,7 +171,7 @@ import Testing
         beacons: BeaconService.Configuration()
       ).pageURL
     }
-    let local: [KioskServer.Address] = [
+    let local: [HTTPServer.Address] = [
       .unix(path: "/run/socket"), .inherited(descriptor: 3), .host("127.0.0.1", port: 8732),
       .host("127.0.0.2", port: 8732), .host("::1", port: 8732), .host("localhost", port: 8732),
     ]

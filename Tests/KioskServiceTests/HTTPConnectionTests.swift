@@ -7,6 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import HTTPServing
 @testable import KioskService
 
 @Suite struct HTTPConnectionTests {

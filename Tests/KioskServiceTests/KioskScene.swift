@@ -8,6 +8,7 @@ import TestSupport
 import Testing
 
 @testable import BrokerLink
+@testable import HTTPServing
 @testable import KioskService
 @testable import ServiceCore
 

@@ -8,6 +8,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import HTTPServing
 @testable import KioskService
 @testable import ServiceCore
 

@@ -3,6 +3,7 @@ import Regions
 import Scanning
 import ServiceCore
 
+@testable import HTTPServing
 @testable import KioskService
 
 /// A server for tests, on a hub without a source.
@@ -19,7 +20,7 @@ struct RunningServer {
 
   /// Runs a server while a function runs.
   static func run(
-    on address: KioskServer.Address = .host("127.0.0.1", port: 0),
+    on address: HTTPServer.Address = .host("127.0.0.1", port: 0),
     _ limits: ClientLimits = ClientLimits(), rules: AccessRules = AccessRules(),
     _ body: (RunningServer) async throws -> Void
   ) async throws {
@@ -32,7 +33,10 @@ struct RunningServer {
       manager.journal, format: format, isRecorded: false, version: "1",
       now: { WallClockTime(nanoseconds: 0) }, isReceiving: { (false, false) })
     defer { withExtendedLifetime(manager) {} }
-    let server = KioskServer(hub, control: Control(), rules: rules, limits: limits)
+    let counts = RequestCounts()
+    let routes = Routes(
+      hub: hub, control: Control(), countsOfCore: { KioskCounts() }, counts: counts, consent: nil)
+    let server = HTTPServer(routes, rules: rules, counts: counts, limits: limits)
     let (ready, answer) = AsyncStream.makeStream(of: Result<[Int?], ServiceFailure>.self)
     let task = Task.detached {
       do throws(ServiceFailure) {

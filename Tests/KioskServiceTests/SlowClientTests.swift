@@ -2,6 +2,7 @@ import ServiceCore
 import TestSupport
 import Testing
 
+@testable import HTTPServing
 @testable import KioskService
 
 /// Clients that are slow, send too much, or hold connections.

@@ -4,6 +4,7 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import HTTPServing
 @testable import KioskService
 
 @Suite(.timeLimit(.minutes(5))) struct TakeOverTests {

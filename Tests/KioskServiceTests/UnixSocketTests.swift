@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import HTTPServing
 @testable import KioskService
 
 /// A service on a Unix socket.

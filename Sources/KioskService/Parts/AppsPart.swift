@@ -1,5 +1,6 @@
 import AppDaemon
 import FoundationEssentials
+import HTTPServing
 import Logging
 import Positioning
 import ServiceCore

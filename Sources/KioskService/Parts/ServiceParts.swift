@@ -1,6 +1,7 @@
 import BrokerLink
 import Dispatch
 import Glibc
+import HTTPServing
 import Positioning
 import Records
 import Scanning
@@ -85,7 +86,7 @@ extension ServiceRun {
   }
 
   func serve(
-    with server: KioskServer, _ body: @Sendable () async throws -> Void
+    with server: HTTPServer, _ body: @Sendable () async throws -> Void
   ) async throws {
     let (ready, answer) = AsyncStream.makeStream(of: Result<[Int?], ServiceFailure>.self)
     try await withThrowingTaskGroup { tasks in

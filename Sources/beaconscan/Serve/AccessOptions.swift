@@ -1,6 +1,7 @@
 import ArgumentParser
 import Frontends
 import Glibc
+import HTTPServing
 import KioskService
 
 /// Whether a text is the name of a host, with a port or without.
@@ -62,9 +63,7 @@ struct AccessOptions: ParsableArguments {
     get throws {
       var rules = AccessRules()
       rules.hosts.formUnion(host.map { $0.lowercased() })
-      for case .host(let name, _) in listen.map(\.address) where name != "0.0.0.0" && name != "::" {
-        rules.hosts.insert(name.contains(":") ? "[\(name)]" : name.lowercased())
-      }
+      rules.add(hostsOf: listen.map(\.address))
       rules.origins = Set(allowOrigin)
       rules.token = try tokenFile.map(Self.token)
       rules.isTokenNeededToRead = listen.contains { !$0.isLocal }
@@ -81,7 +80,7 @@ struct AccessOptions: ParsableArguments {
     }
   }
 
-  var addresses: [KioskServer.Address] {
+  var addresses: [HTTPServer.Address] {
     get throws {
       if !listen.isEmpty { return listen.map(\.address) }
       let inherited = SystemdLink.inheritedSockets
@@ -115,7 +114,7 @@ struct AccessOptions: ParsableArguments {
 
   private static func token(_ path: String) throws -> [UInt8] {
     let token = try secretLine(of: path, "token")
-    guard (16...4096).contains(token.count), token.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+    guard AccessRules.isToken(token) else {
       throw CommandError(
         .badData,
         "\(path): a token is a line of 16 to 4096 visible ASCII characters; make one with: openssl rand -hex 32"
@@ -127,42 +126,12 @@ struct AccessOptions: ParsableArguments {
 
 struct ListenAddress {
   let text: String
-  let address: KioskServer.Address
+  let address: HTTPServer.Address
 
   init?(argument: String) {
-    text = argument
-    if argument.hasPrefix("/") {
-      // `sun_path` has 108 bytes, including the final NUL.
-      guard argument.utf8.count < 108, !argument.hasSuffix("/") else { return nil }
-      address = .unix(path: argument)
-      return
-    }
-    func port(_ text: some StringProtocol) -> Int? {
-      guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-      return Int(text).flatMap { (0...65535).contains($0) ? $0 : nil }
-    }
-    if let port = port(argument) {
-      address = .host("127.0.0.1", port: port)
-      return
-    }
-    guard let colon = argument.lastIndex(of: ":"),
-      let port = port(argument[argument.index(after: colon)...])
-    else { return nil }
-    var host = argument[..<colon]
-    if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
-    guard !host.isEmpty, !host.contains("["), !host.contains("]"), !host.contains("/") else {
-      return nil
-    }
-    address = .host(String(host), port: port)
+    guard let address = HTTPServer.Address(argument) else { return nil }
+    (text, self.address) = (argument, address)
   }
 
-  var isLocal: Bool {
-    switch address {
-    case .host(let host, _):
-      host == "localhost" || host == "::1"
-        || host.hasPrefix("127.")
-          && host.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2E }
-    case .unix, .inherited: true
-    }
-  }
+  var isLocal: Bool { address.isLocal }
 }

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// No task is resumed under the lock: the runtime calls the handler of a cancellation under a lock
 /// of the task, which a resumption takes too, and the handler takes this one.
-final class Waiters: Sendable {
+package final class Waiters: Sendable {
   static let interval = 15.0
 
   private struct State {
@@ -22,12 +22,14 @@ final class Waiters: Sendable {
 
   private let state = Mutex(State())
 
-  func wake() {
+  package init() {}
+
+  package func wake() {
     for task in state.withLock({ $0.removeAll() }) { task.resume() }
   }
 
   /// Resumes every task for good: later ones do not wait.
-  func close() {
+  package func close() {
     let tasks = state.withLock { state in
       state.isClosed = true
       state.timer?.cancel()
@@ -40,7 +42,7 @@ final class Waiters: Sendable {
   /// Waits until ``wake()``, for ``interval``, or until the task is canceled, unless `isReady`
   /// returns `true`. That is called under a lock; its data must change before ``wake()`` is called.
   /// Returns `false` if the waits are over or the task is canceled.
-  func wait(unless isReady: @Sendable () -> Bool) async -> Bool {
+  package func wait(unless isReady: @Sendable () -> Bool) async -> Bool {
     let number = state.withLock { state in
       state.latest += 1
       return state.latest

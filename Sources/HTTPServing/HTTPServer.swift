@@ -1,37 +1,40 @@
+import HTTPTypes
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import ServiceCore
-import Synchronization
 import SystemPackage
 
-/// The HTTP server for a ``KioskHub``. It uses one thread.
-package final class KioskServer: Sendable {
+/// The paths of a server. The server checks the access to them, counts their answers, and completes
+/// these with the fields that all have.
+package protocol HTTPRoutes: Sendable {
+  func route(_ request: Request) async throws(HTTPRefusal) -> Response
+
+  /// Ends the event streams after what they have to send.
+  func endStreams()
+}
+
+/// An HTTP server. It uses one thread.
+package final class HTTPServer: Sendable {
   package enum Address: Sendable, Equatable {
     case host(String, port: Int)
     case unix(path: String)
     case inherited(descriptor: CInt)
   }
 
-  private let hub: KioskHub
+  private let routes: any HTTPRoutes
   private let rules: AccessRules
-  private let control: any KioskControl
-  private let countsOfCore: @Sendable () -> KioskCounts
   private let limits: ClientLimits
-  private let consent: ConsentForm?
-  private let counts = RequestCounts()
+  private let counts: RequestCounts
 
-  init(
-    _ hub: KioskHub, control: any KioskControl, rules: AccessRules,
-    limits: ClientLimits = ClientLimits(), consent: ConsentForm? = nil,
-    counts: @escaping @Sendable () -> KioskCounts = { KioskCounts() }
+  /// Creates a server. The routes open their event streams by the same counts.
+  package init(
+    _ routes: any HTTPRoutes, rules: AccessRules, counts: RequestCounts,
+    limits: ClientLimits = ClientLimits()
   ) {
-    self.hub = hub
-    self.control = control
+    self.routes = routes
     self.rules = rules
+    self.counts = counts
     self.limits = limits
-    self.consent = consent
-    countsOfCore = counts
   }
 
   /// Serves until the task is canceled, which closes all connections. `onReady` receives the port
@@ -51,8 +54,7 @@ package final class KioskServer: Sendable {
 
   /// Ends the event streams. Waits up to the limit for their clients to receive everything.
   @concurrent package func endStreams(limit: Duration = .milliseconds(500)) async {
-    hub.waiters.close()
-    consent?.waiters.close()
+    routes.endStreams()
     let end = ContinuousClock.now + limit
     while counts.openStreams > 0, ContinuousClock.now < end {
       try? await Task.sleep(for: .milliseconds(5))
@@ -65,15 +67,12 @@ package final class KioskServer: Sendable {
     _ addresses: [Address], on group: MultiThreadedEventLoopGroup,
     onReady: @Sendable ([Int?]) -> Void
   ) async throws {
-    let routes = Routes(
-      hub: hub, control: control, countsOfCore: countsOfCore, counts: counts, rules: rules,
-      consent: consent)
     let connections = OpenConnections(limit: limits.connections)
     var listeners: [NIOAsyncChannel<Child, Never>] = []
     var files: [SocketFile] = []
     defer { for file in files { file.remove() } }
     for address in addresses {
-      let listener = try await listen(address, group, routes, connections)
+      let listener = try await listen(address, group, connections)
       connections.add(listener.channel)
       listeners.append(listener)
       if case .unix(let path) = address { files.append(try SocketFile(path: path)) }
@@ -86,7 +85,7 @@ package final class KioskServer: Sendable {
             try? await listener.executeThenClose { inbound in
               for try await child in inbound {
                 connections.addTask {
-                  await HTTPConnection(channel: child).respond { await routes.respond(to: $0) }
+                  await HTTPConnection(channel: child).respond { await self.respond(to: $0) }
                 }
               }
             }
@@ -98,8 +97,7 @@ package final class KioskServer: Sendable {
   }
 
   private func listen(
-    _ address: Address, _ group: MultiThreadedEventLoopGroup, _ routes: Routes,
-    _ connections: OpenConnections
+    _ address: Address, _ group: MultiThreadedEventLoopGroup, _ connections: OpenConnections
   ) async throws(ServiceFailure) -> NIOAsyncChannel<Child, Never> {
     let limits = limits
     let bootstrap = ServerBootstrap(group: group)
@@ -112,7 +110,7 @@ package final class KioskServer: Sendable {
         .writeBufferWaterMark, value: .init(low: 32 << 10, high: 64 << 10))
     @Sendable func setUp(_ child: any Channel) -> EventLoopFuture<Child> {
       child.eventLoop.makeCompletedFuture {
-        try Self.setUp(child, RequestReader(limits, connections, answer: routes.refuse))
+        try Self.setUp(child, RequestReader(limits, connections, answer: self.refuse))
       }
     }
     do {
@@ -134,6 +132,28 @@ package final class KioskServer: Sendable {
       throw error as? ServiceFailure
         ?? ServiceFailure(.unavailable, Self.sentence(of: error, at: address))
     }
+  }
+
+  private func respond(to request: Request) async -> Response {
+    var response: Response
+    do throws(HTTPRefusal) {
+      try rules.check(request)
+      response = try await routes.route(request)
+    } catch {
+      response = .problem(error)
+    }
+    rules.complete(&response.headers, origin: request.headers[.origin])
+    counts.count(response.status)
+    return response
+  }
+
+  /// Returns the response to an invalid or incomplete request, the last of its connection.
+  private func refuse(_ refusal: HTTPRefusal) -> (head: HTTPResponseHead, body: [UInt8]) {
+    var response = Response.problem(refusal)
+    response.headers[.connection] = "close"
+    rules.complete(&response.headers, origin: nil)
+    counts.count(response.status)
+    return (response.head, refusal.body)
   }
 
   private static func sentence(of error: any Error, at address: Address) -> String {

@@ -1,17 +1,17 @@
-import HTTPTypes
+package import HTTPTypes
 import NIOCore
 import NIOHTTP1
 
-struct Request: Sendable {
+package struct Request: Sendable {
   let head: HTTPRequest
-  let body: [UInt8]
+  package let body: [UInt8]
   /// The target up to the query, not decoded.
-  let path: String
+  package let path: String
   /// The values of the query by their keys, decoded; the first value of a key.
-  let query: [String: String]
+  package let query: [String: String]
 
-  var method: HTTPRequest.Method { head.method }
-  var headers: HTTPFields { head.headerFields }
+  package var method: HTTPRequest.Method { head.method }
+  package var headers: HTTPFields { head.headerFields }
 
   /// Creates a request; `nil` for a method that is not a token.
   init?(_ http1: HTTPRequestHead, _ body: ByteBuffer) {
@@ -36,20 +36,20 @@ struct Request: Sendable {
   }
 }
 
-struct Response: Sendable {
-  typealias Writer = @Sendable ([UInt8]) async throws -> Void
+package struct Response: Sendable {
+  package typealias Writer = @Sendable ([UInt8]) async throws -> Void
 
-  enum Body: Sendable {
+  package enum Body: Sendable {
     case bytes([UInt8])
     /// Writes until the service stops or the task is canceled. The connection ends with it.
     case stream(@Sendable (_ writer: Writer) async throws -> Void)
   }
 
-  var status: HTTPResponse.Status
-  var headers: HTTPFields
-  let body: Body
+  package var status: HTTPResponse.Status
+  package var headers: HTTPFields
+  package let body: Body
 
-  init(status: HTTPResponse.Status, headers: HTTPFields = [:], body: Body = .bytes([])) {
+  package init(status: HTTPResponse.Status, headers: HTTPFields = [:], body: Body = .bytes([])) {
     self.status = status
     self.headers = headers
     self.body = body
@@ -124,7 +124,7 @@ struct HTTPConnection: Sendable {
 
 /// Returns a decoded component of a path or a query (RFC 3986, section 2.1), or `nil` if it is not
 /// valid.
-func percentDecoded(_ text: String) -> String? {
+package func percentDecoded(_ text: String) -> String? {
   var bytes: [UInt8] = []
   var rest = Array(text.utf8)[...]
   while let byte = rest.popFirst() {

@@ -1,5 +1,5 @@
-import HTTPTypes
-import Records
+package import HTTPTypes
+package import Records
 
 /// The access rules, which every request must meet before it reaches a route.
 ///
@@ -13,8 +13,10 @@ package struct AccessRules: Sendable {
   package var origins: Set<String> = []
   /// The secret that permits changes, or `nil` to refuse all changes over HTTP.
   package var token: [UInt8]?
-  /// The path of the apps' questions, which always needs the token.
-  static let consent = "/api/v1/consent"
+  /// The paths whose reading always needs the token.
+  package var protectedPaths: Set<String> = []
+  /// The paths whose reading never needs it, such as a page's files.
+  package var openPaths: Set<String> = []
   /// Whether reading needs the token too, since other machines can reach the service.
   package var isTokenNeededToRead = false
 
@@ -24,12 +26,14 @@ package struct AccessRules: Sendable {
     try checkHost(request)
     try checkOrigin(request)
     let isChange = request.method != .get && request.method != .head && request.method != .options
-    let isProtected = isChange || isTokenNeededToRead || request.path == Self.consent
+    let isProtected =
+      isChange || protectedPaths.contains(request.path)
+      || isTokenNeededToRead && !openPaths.contains(request.path)
     guard isProtected, request.method != .options else { return }
     guard let token else {
       throw HTTPRefusal(
         .forbidden,
-        "changes and the questions of apps need a token; start the service with --token-file FILE")
+        "this needs a token; start the service with --token-file FILE")
     }
     guard let given = givenToken(request, isChange: isChange) else {
       throw HTTPRefusal(
@@ -118,7 +122,7 @@ extension HTTPField.Name {
   static let secFetchSite = named("Sec-Fetch-Site")
   static let secFetchMode = named("Sec-Fetch-Mode")
   static let secFetchDest = named("Sec-Fetch-Dest")
-  static let lastEventID = named("Last-Event-ID")
+  package static let lastEventID = named("Last-Event-ID")
   static let contentTypeOptions = named("X-Content-Type-Options")
   static let referrerPolicy = named("Referrer-Policy")
   static let frameOptions = named("X-Frame-Options")
@@ -130,12 +134,12 @@ extension HTTPField.Name {
   }
 }
 
-struct HTTPRefusal: Error {
-  var status: HTTPResponse.Status
-  var sentence: String
-  var headers: HTTPFields
+package struct HTTPRefusal: Error {
+  package var status: HTTPResponse.Status
+  package var sentence: String
+  package var headers: HTTPFields
 
-  init(_ status: HTTPResponse.Status, _ sentence: String, _ headers: HTTPFields = [:]) {
+  package init(_ status: HTTPResponse.Status, _ sentence: String, _ headers: HTTPFields = [:]) {
     self.status = status
     self.sentence = sentence
     self.headers = headers
@@ -161,7 +165,7 @@ extension AccessRules {
 extension HTTPRefusal {
   var body: [UInt8] { Self.record.json(self) }
 
-  static let record = RecordType<HTTPRefusal>(
+  package static let record = RecordType<HTTPRefusal>(
     nil, named: "problem", summary: "What is wrong with a request (RFC 9457).",
     [
       Field("status", .integer(400...599)) { $0.status.code },
@@ -171,14 +175,14 @@ extension HTTPRefusal {
 }
 
 extension Response {
-  static func problem(_ refusal: HTTPRefusal) -> Response {
+  package static func problem(_ refusal: HTTPRefusal) -> Response {
     var headers = refusal.headers
     headers[.contentType] = "application/problem+json"
     return Response(
       status: refusal.status, headers: headers, body: .bytes(refusal.body))
   }
 
-  static func json(_ json: [UInt8], status: HTTPResponse.Status = .ok) -> Response {
+  package static func json(_ json: [UInt8], status: HTTPResponse.Status = .ok) -> Response {
     Response(
       status: status, headers: [.contentType: "application/json"], body: .bytes(json))
   }
