@@ -161,7 +161,7 @@ let package = Package(
     .target(
       name: "FleetSites",
       dependencies: [
-        "Advertising", "Fusion", "TOMLDocuments",
+        "Advertising", "Fusion", "Scanning", "TOMLDocuments",
         .product(name: "RealModule", package: "swift-numerics"),
       ]),
 

@@ -1,4 +1,6 @@
+package import Advertising
 package import Fusion
+internal import Scanning
 internal import TOMLDocuments
 
 /// An error in a site file, with its place.
@@ -10,21 +12,58 @@ package struct SiteFileError: Error, Hashable, CustomStringConvertible {
   package var description: String { "line \(line), column \(column): \(message)" }
 }
 
-extension Site {
-  /// The most rooms and receivers of a site, which bound the memory of its beacons.
-  package static let maximumRooms = 256
-  package static let maximumReceivers = 256
+/// A site with what its file adds for people.
+package struct SiteFile: Sendable, Hashable {
+  /// The picture of a floor plan.
+  package struct Plan: Sendable, Hashable {
+    /// The name of a PNG, JPEG or SVG file in the folder of the site file.
+    package var image: String
+    package var metersPerPixel: Double
+    /// The place of the left lower corner.
+    package var corner: Site.Point
+    package var floor: Int
+  }
+
+  /// A beacon that the site knows.
+  package struct Beacon: Sendable, Hashable {
+    package var name: String?
+    /// The rooms that it may be in; `nil` for all, and outside.
+    package var rooms: Set<String>?
+  }
+
+  package var site: Site
+  package var plans: [Plan]
+  package var beacons: [BeaconIdentity: Beacon]
+
+  package static let maximumBeacons = 20_000
 
   /// Reads a site file, as docs/fleet.md describes it.
   package init(parsing bytes: [UInt8]) throws(SiteFileError) {
     var reader = SiteReader(bytes)
     do {
-      self = try reader.site()
+      self = try reader.file()
     } catch {
       let position = reader.document.position(of: error.offset)
       throw SiteFileError(
         line: position.line, column: position.column, message: error.message)
     }
+  }
+
+  fileprivate init(site: Site, plans: [Plan], beacons: [BeaconIdentity: Beacon]) {
+    self.site = site
+    self.plans = plans
+    self.beacons = beacons
+  }
+}
+
+extension Site {
+  /// The most rooms and receivers of a site, which bound the memory of its beacons.
+  package static let maximumRooms = 256
+  package static let maximumReceivers = 256
+
+  /// Reads a site file without what it has for people.
+  package init(parsing bytes: [UInt8]) throws(SiteFileError) {
+    self = try SiteFile(parsing: bytes).site
   }
 }
 
@@ -36,11 +75,22 @@ private struct SiteReader {
 
   init(_ bytes: [UInt8]) { document = TOMLDocument(bytes) }
 
-  mutating func site() throws(Problem) -> Site {
+  mutating func file() throws(Problem) -> SiteFile {
     if let problem = document.problems.first { throw problem }
     let root = document.root
     try check(
-      root, keys: ["name", "walkingSpeed", "opening", "signal", "rooms", "receivers", "levels"])
+      root,
+      keys: [
+        "name", "walkingSpeed", "opening", "signal", "rooms", "receivers", "levels", "plan",
+        "beacons",
+      ])
+    let site = try site(root)
+    return SiteFile(
+      site: site, plans: try plans(root),
+      beacons: try beacons(root, rooms: site.rooms.map(\.name)))
+  }
+
+  private func site(_ root: TOMLTable) throws(Problem) -> Site {
     var rooms: [Site.Room] = []
     for table in try tables(root, "rooms") { rooms.append(try room(table)) }
     var receivers: [Site.Receiver] = []
@@ -59,6 +109,84 @@ private struct SiteReader {
     site.walkingSpeed = try number(root, "walkingSpeed", in: 0.05...3) ?? site.walkingSpeed
     site.opening = try number(root, "opening", in: 0.001...1) ?? site.opening
     return site
+  }
+
+  /// One plan, or one for each of several floors.
+  private func plans(_ root: TOMLTable) throws(Problem) -> [SiteFile.Plan] {
+    let single = root.table("plan")
+    let tables = try single == nil ? tables(root, "plan") : []
+    var plans: [SiteFile.Plan] = []
+    for table in [single].compactMap({ $0 }) + tables {
+      try check(table, keys: ["image", "metersPerPixel", "x", "y", "floor"])
+      guard let image = try text(table, "image"), let scale = table["metersPerPixel"] else {
+        throw Problem("a plan has image and metersPerPixel", at: table.range.lowerBound)
+      }
+      let types = [".png", ".jpg", ".jpeg", ".svg"]
+      guard !image.contains("/"), !image.hasPrefix("."),
+        types.contains(where: image.lowercased().hasSuffix), !image.utf8.contains(0)
+      else {
+        throw Problem(
+          "image: expected the name of a file in this folder that ends in "
+            + types.joined(separator: ", "), at: table["image"]?.range.lowerBound ?? 0)
+      }
+      guard let scale = Self.number(scale), 0.0001...100 ~= scale else {
+        throw Problem(
+          "metersPerPixel: expected a number from 0.0001 to 100", at: scale.range.lowerBound)
+      }
+      let plan = SiteFile.Plan(
+        image: image, metersPerPixel: scale,
+        corner: Site.Point(
+          try number(table, "x", in: -10_000...10_000) ?? 0,
+          try number(table, "y", in: -10_000...10_000) ?? 0), floor: try floor(table))
+      guard !plans.contains(where: { $0.floor == plan.floor }) else {
+        throw Problem("two plans are of floor \(plan.floor)", at: table.range.lowerBound)
+      }
+      plans.append(plan)
+    }
+    return plans
+  }
+
+  private func beacons(
+    _ root: TOMLTable, rooms: [String]
+  ) throws(Problem) -> [BeaconIdentity: SiteFile.Beacon] {
+    var beacons: [BeaconIdentity: SiteFile.Beacon] = [:]
+    for table in try tables(root, "beacons") {
+      try check(table, keys: ["beacon", "name", "rooms"])
+      guard let text = try text(table, "beacon"), let identity = BeaconConstraint(text)?.identity
+      else {
+        throw Problem(
+          "beacon: expected UUID:MAJOR:MINOR",
+          at: table["beacon"]?.range.lowerBound ?? table.range.lowerBound)
+      }
+      guard beacons[identity] == nil, beacons.count < SiteFile.maximumBeacons else {
+        throw Problem(
+          beacons[identity] == nil
+            ? "a site names at most \(SiteFile.maximumBeacons) beacons"
+            : "two entries are of the beacon \(identity)", at: table.range.lowerBound)
+      }
+      beacons[identity] = SiteFile.Beacon(
+        name: try self.text(table, "name"), rooms: try allowed(table, among: rooms))
+    }
+    return beacons
+  }
+
+  private func allowed(
+    _ table: TOMLTable, among rooms: [String]
+  ) throws(Problem) -> Set<String>? {
+    guard let item = table["rooms"] else { return nil }
+    guard case .array(let items) = item.value, !items.isEmpty else {
+      throw Problem("rooms: expected names, as [\"office\", \"store\"]", at: item.range.lowerBound)
+    }
+    var allowed: Set<String> = []
+    for item in items {
+      guard case .string(let name) = item.value, rooms.contains(name) else {
+        throw Problem(
+          "rooms: expected names of rooms; there are: "
+            + rooms.prefix(10).joined(separator: ", "), at: item.range.lowerBound)
+      }
+      allowed.insert(name)
+    }
+    return allowed
   }
 
   private func room(_ table: TOMLTable) throws(Problem) -> Site.Room {

@@ -23,6 +23,12 @@ public struct BeaconConstraint: Hashable, Sendable, LosslessStringConvertible, C
       && (minor ?? beacon.minor) == beacon.minor
   }
 
+  /// The only beacon that the constraint matches, or `nil` if it matches several.
+  package var identity: BeaconIdentity? {
+    guard let major, let minor else { return nil }
+    return BeaconIdentity(uuid: uuid, major: major, minor: minor)
+  }
+
   /// Parses `UUID`, `UUID:MAJOR`, `UUID:MAJOR:MINOR`, or `UUID:*:MINOR` for any major.
   public init?(_ description: String) {
     let parts = description.split(separator: ":", omittingEmptySubsequences: false)

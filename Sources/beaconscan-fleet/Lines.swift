@@ -25,12 +25,7 @@ struct TruthLine: Codable {
 
   var json: [UInt8] { lineOfJSON(self) }
 
-  var identity: BeaconIdentity? {
-    guard let constraint = BeaconConstraint(beacon), let major = constraint.major,
-      let minor = constraint.minor
-    else { return nil }
-    return BeaconIdentity(uuid: constraint.uuid, major: major, minor: minor)
-  }
+  var identity: BeaconIdentity? { BeaconConstraint(beacon)?.identity }
 }
 
 extension RoomTransition {
