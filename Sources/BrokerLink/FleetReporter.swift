@@ -203,7 +203,8 @@ package final class FleetReporter: Sendable {
       if deadline == nil, thread.isStopping {
         deadline = .now.advanced(bySeconds: Self.restTime)
       }
-      while let message = outbox.withLock({ $0.queue.next() }) {
+      while var message = outbox.withLock({ $0.queue.next() }) {
+        ReceiverReport.addDelay(to: &message.payload, sentAt: .now)
         try session.publish(
           Outbox.Message(
             token: message.token, topic: message.topic, payload: message.payload,

@@ -43,6 +43,9 @@ extension ReceiverReport {
     seconds = try reader.number("seconds", 0.001...3600, decimals: 1000)
     reception = try reader.reception("receptionLost")
     beacons = try reader.beacons("beacons")
+    delay =
+      members["delay"] == nil
+      ? 0 : try reader.number("delay", 0...Self.maximumDelay, decimals: 1000)
   }
 }
 
@@ -153,8 +156,9 @@ private struct Members {
 extension WallClockTime {
   /// Reads a time in UTC such as `2026-01-01T00:00:00.000Z`, with at most nine decimals, cut to
   /// milliseconds.
-  fileprivate init?(reported text: String) {
-    let bytes = Array(text.utf8)
+  fileprivate init?(reported text: String) { self.init(reported: Array(text.utf8)) }
+
+  init?(reported bytes: [UInt8]) {
     guard (20...30).contains(bytes.count), bytes.last == UInt8(ascii: "Z") else { return nil }
     func number(_ range: Range<Int>) -> Int64? {
       var number: Int64 = 0

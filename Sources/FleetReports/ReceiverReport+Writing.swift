@@ -1,5 +1,5 @@
 import Advertising
-import Clocks
+package import Clocks
 
 extension ReceiverReport {
   /// The report as JSON.
@@ -36,7 +36,24 @@ extension ReceiverReport {
       if index > 0 { bytes.append(UInt8(ascii: ",")) }
       beacon.write(to: &bytes)
     }
-    bytes += "]}".utf8
+    bytes.append(UInt8(ascii: "]"))
+    if delay > 0 { bytes.append(delay: delay) }
+    bytes.append(UInt8(ascii: "}"))
+  }
+
+  /// Adds the delay to a written report that is sent at a time, if it is 2 s or more.
+  package static func addDelay(to json: inout [UInt8], sentAt now: WallClockTime) {
+    // The names before the time have no quotes, and the beacons are after it.
+    let mark = Array(#","time":""#.utf8)
+    guard json.last == UInt8(ascii: "}"), let start = json.firstRange(of: mark)?.upperBound,
+      let end = json[start...].firstIndex(of: UInt8(ascii: "\"")),
+      let time = WallClockTime(reported: Array(json[start..<end]))
+    else { return }
+    let delay = now.seconds(since: time)
+    guard delay >= 2 else { return }
+    json.removeLast()
+    json.append(delay: min(delay, maximumDelay))
+    json.append(UInt8(ascii: "}"))
   }
 }
 
@@ -67,6 +84,12 @@ extension ReceiverReport.Beacon {
 }
 
 extension [UInt8] {
+  /// Appends the member of a report.
+  fileprivate mutating func append(delay: Double) {
+    self += #","delay":"#.utf8
+    append(delay, decimals: 3)
+  }
+
   fileprivate mutating func append(number: Int) {
     if number < 0 { append(UInt8(ascii: "-")) }
     append(digits: number.magnitude, least: 1)

@@ -13,6 +13,8 @@ package struct ReceiverReport: Equatable, Sendable {
   package static let maximumReasonLength = 256
   package static let maximumNumber = (1 << 53) - 1
   package static let maximumSightings = 1_000_000
+  /// The longest delay, in seconds: about four months.
+  package static let maximumDelay = 1e7
 
   package enum Reception: Equatable, Sendable {
     case receiving
@@ -67,6 +69,9 @@ package struct ReceiverReport: Equatable, Sendable {
   package var seconds: Double
   package var reception: Reception
   package var beacons: [Beacon]
+  /// The time from ``time`` to the sending, in seconds, if it is 2 s or more; otherwise 0. A report
+  /// states it in milliseconds.
+  package var delay = 0.0
 
   package init(
     site: String, receiver: String, boot: UInt64, number: Int, time: WallClockTime,

@@ -280,7 +280,11 @@ import Testing
     let reporter = try reporter(configuration)
     reporter.start { nil }
     // As many as in ten minutes.
-    #expect(eventually { reporter.status.waiting >= 600 })
+    let start = ContinuousClock.now
+    #expect(
+      eventually {
+        reporter.status.waiting >= 600 && start.duration(to: .now) > .seconds(2.5)
+      })
     let subscriber = try restart(scene)
     let began = ContinuousClock.now
     #expect(eventually { reporter.status.sent >= 600 })
@@ -288,6 +292,8 @@ import Testing
     reporter.stop()
     #expect(eventually { reports(subscriber).count >= 600 })
     expectWhole(reports(subscriber))
+    // The first one waited for all that time.
+    #expect(reports(subscriber).first?.delay ?? 0 >= 2)
     #expect(
       events.texts.first?.contains("MQTT broker at 127.0.0.1") == true,
       "\(events.texts)")

@@ -48,6 +48,28 @@ import Testing
     #expect(try parse(Self.text) == Self.report)
   }
 
+  @Test(
+    arguments: [
+      (0.0, ""), (1.999, ""), (-60, ""), (2, #","delay":2"#), (61.25, #","delay":61.25"#),
+      (1e9, #","delay":10000000"#),
+    ])
+  func `a report that is sent later states the delay`(seconds: Double, member: String) throws {
+    var bytes = Self.report.json
+    ReceiverReport.addDelay(
+      to: &bytes, sentAt: Self.report.time.advanced(by: Int64(seconds * 1e9)))
+    #expect(String(decoding: bytes, as: UTF8.self) == Self.text.dropLast() + member + "}")
+    let delay = try parse(bytes).delay
+    #expect(delay == (seconds < 2 ? 0 : min(seconds, 1e7)))
+  }
+
+  @Test func `what is not a report gets no delay`() {
+    for text in ["", "{}", #"{"a":1,"time":"}"#, #"{"a":1,"time":"x"}"#] {
+      var bytes = Array(text.utf8)
+      ReceiverReport.addDelay(to: &bytes, sentAt: .now)
+      #expect(bytes == Array(text.utf8))
+    }
+  }
+
   @Test func topic() {
     #expect(Self.report.topic == "fleet/\(digits("museum"))/museum/hall-2/seen")
   }
@@ -94,6 +116,7 @@ import Testing
         nanoseconds: .random(in: 0..<7_258_118_400_000, using: &generator) * 1_000_000),
       seconds: Double(Int.random(in: 1...3_600_000, using: &generator)) / 1000,
       reception: reasons[Int(generator.next() % 5)])
+    report.delay = Double(Int.random(in: 0...100_000, using: &generator)) / 1000
     for minor in 0..<UInt16.random(in: 0...40, using: &generator) {
       let maximum = Int8.random(in: -127...20, using: &generator)
       let mean = Int.random(in: -12700...100 * Int(maximum), using: &generator)
@@ -201,6 +224,9 @@ import Testing
       ("127}", "128}", "beacons[1].power of the report must be an integer from -128 to 127"),
       ("[{", "[1,{", "beacons[0] of the report must be a JSON object"),
       (#""beacons":["#, #""seen":["#, "beacons of the report must be a list of at most 4096"),
+      ("}]}", #"}],"delay":-1}"#, "delay of the report must be a number from 0.0 to 10000000.0"),
+      ("}]}", #"}],"delay":null}"#, "delay of the report must be a number from 0.0 to"),
+      ("}]}", #"}],"delay":1e8}"#, "delay of the report must be a number from 0.0 to"),
       (#"{"version""#, #"[{"version""#, "the report is not JSON: byte"),
     ])
   func refusals(old: String, new: String, sentence: String) {
