@@ -100,7 +100,7 @@ package struct SiteSimulator: Sendable {
       if random.uniform() < configuration.faults / 120 { down[index] = 120 }
       reports.append(
         ReceiverSecond(
-          receiver: receiver.name, boot: 1, number: UInt64(second), second: second,
+          receiver: receiver.name, boot: 1, number: UInt64(second), time: second * 1000,
           receptions: receptions[index]))
     }
     return Second(second: second, reports: reports, truth: truth)

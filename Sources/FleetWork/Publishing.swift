@@ -5,11 +5,10 @@ package import FleetReports
 package import Fusion
 
 extension ReceiverSecond {
-  /// The second of a report, which ends in it.
   package init(_ report: ReceiverReport) {
     self.init(
       receiver: report.receiver, boot: report.boot, number: UInt64(report.number),
-      second: report.time.nanoseconds / 1_000_000_000,
+      time: report.time.nanoseconds / 1_000_000, seconds: report.seconds, delay: report.delay,
       isReceiving: report.reception == .receiving,
       receptions: report.beacons.map {
         Reception(

@@ -57,10 +57,12 @@ struct SiteState {
     let missing = Set(fusion.missing)
     let receivers = fusion.model.site.receivers.map { site in
       let receiver = self.receivers[site.name]
+      let difference = fusion.clockDifference(of: site.name)
       return SitePicture.Receiver(
         name: site.name, lastReport: receiver?.last.map { "\($0)" },
         isMissing: missing.contains(site.name), receptionLost: receiver?.reception.reason,
-        beacons: receiver?.beacons ?? 0, clockDifference: nil, refusal: receiver?.refusal)
+        beacons: receiver?.beacons ?? 0,
+        clockDifference: difference == 0 ? nil : Double(difference), refusal: receiver?.refusal)
     }
     let beacons = fusion.estimates.sorted { $0.beacon < $1.beacon }.map(SitePicture.Beacon.init)
     let most = SitePicture.maximumBeacons

@@ -10,18 +10,9 @@ extension SiteFusion {
   package func encodedState() -> [UInt8] {
     var state = StateWriter()
     state.put(Self.version)
-    state.put(UInt32(receivers.count))
-    for (receiver, site) in zip(receivers, model.site.receivers) {
-      state.put(site.name)
-      receiver.encode(into: &state)
-    }
-    state.put(second ?? .min)
-    state.put(UInt32(waiting.count))
-    for (second, reports) in waiting.sorted(by: { $0.key < $1.key }) {
-      state.put(second)
-      state.put(UInt32(reports.count))
-      for (_, report) in reports.sorted(by: { $0.key < $1.key }) { report.encode(into: &state) }
-    }
+    state.put(UInt32(model.receivers))
+    for receiver in model.site.receivers { state.put(receiver.name) }
+    clock.encode(into: &state)
     state.put(UInt32(beacons.count))
     for (identity, beacon) in beacons.sorted(by: { $0.key < $1.key }) {
       state.put(identity)
@@ -43,20 +34,9 @@ extension SiteFusion {
     guard try cursor.readUInt8() == Self.version else {
       throw ParseError(.invalid("another version of the state"), at: 0)
     }
-    for _ in 0..<(try cursor.readCount(ofBytes: 26)) {
-      let name = try cursor.readText()
-      let receiver = try Receiver(reading: &cursor)
-      if let index = numbers[name] { receivers[index] = receiver }
-    }
-    let second = try cursor.readLittleEndian(Int64.self)
-    self.second = second == .min ? nil : second
-    for _ in 0..<(try cursor.readCount(ofBytes: 12)) {
-      let second = try cursor.readLittleEndian(Int64.self)
-      for _ in 0..<(try cursor.readCount(ofBytes: 31)) {
-        let report = try ReceiverSecond(reading: &cursor)
-        if let index = numbers[report.receiver] { waiting[second, default: [:]][index] = report }
-      }
-    }
+    var names: [String] = []
+    for _ in 0..<(try cursor.readCount(ofBytes: 2)) { names.append(try cursor.readText()) }
+    try clock.read(&cursor, receivers: names.map { numbers[$0] })
     for _ in 0..<(try cursor.readCount(ofBytes: 60)) {
       let identity = try cursor.readIdentity()
       var beacon = try Beacon(reading: &cursor)
@@ -67,20 +47,6 @@ extension SiteFusion {
       }
       beacons[identity] = beacon
     }
-  }
-}
-
-extension SiteFusion.Receiver {
-  fileprivate func encode(into state: inout StateWriter) {
-    state.put(boot)
-    state.put(number)
-    state.put(second)
-  }
-
-  fileprivate init(reading cursor: inout ByteCursor) throws(ParseError) {
-    boot = try cursor.readLittleEndian(UInt64.self)
-    number = try cursor.readLittleEndian(UInt64.self)
-    second = try cursor.readLittleEndian(Int64.self)
   }
 }
 
@@ -95,6 +61,8 @@ extension SiteFusion.Beacon {
       state.put(2 as UInt8)
       state.put(name)
     }
+    state.put(otherPower.map(Int16.init) ?? .min)
+    state.put(UInt32(clamping: otherPowerReports))
     filter.encode(into: &state)
   }
 
@@ -108,16 +76,20 @@ extension SiteFusion.Beacon {
     case 2: place = .room(try cursor.readText())
     default: throw ParseError(.invalid("not a place"), at: start)
     }
+    otherPower = Int8(exactly: try cursor.readLittleEndian(Int16.self))
+    otherPowerReports = Int(try cursor.readLittleEndian(UInt32.self))
     filter = try BeaconFilter(reading: &cursor)
   }
 }
 
 extension ReceiverSecond {
-  fileprivate func encode(into state: inout StateWriter) {
+  func encode(into state: inout StateWriter) {
     state.put(receiver)
     state.put(boot)
     state.put(number)
-    state.put(second)
+    state.put(time)
+    state.put(seconds)
+    state.put(delay)
     state.put(isReceiving)
     state.put(UInt32(receptions.count))
     for reception in receptions {
@@ -128,11 +100,13 @@ extension ReceiverSecond {
     }
   }
 
-  fileprivate init(reading cursor: inout ByteCursor) throws(ParseError) {
+  init(reading cursor: inout ByteCursor) throws(ParseError) {
     receiver = try cursor.readText()
     boot = try cursor.readLittleEndian(UInt64.self)
     number = try cursor.readLittleEndian(UInt64.self)
-    second = try cursor.readLittleEndian(Int64.self)
+    time = try cursor.readLittleEndian(Int64.self)
+    seconds = try cursor.readDouble()
+    delay = try cursor.readDouble()
     isReceiving = try cursor.readFlag()
     receptions = []
     for _ in 0..<(try cursor.readCount(ofBytes: 34)) {

@@ -2,28 +2,22 @@ package import Advertising
 
 /// The rooms of all beacons of one site, from the reports of its receivers.
 ///
-/// Its results depend on the reports and their order alone. A second is computed when every working
-/// receiver has reported it or a later one, or when a receiver is ``Configuration/patience`` ahead.
+/// Its results depend on the reports and their order alone, and as little as possible on the order
+/// between receivers. A second is computed when every working receiver has reported it or a later
+/// one, or when ``Configuration/patience`` has passed since the last of its reports.
 package struct SiteFusion: Sendable {
   package struct Configuration: Sendable, Hashable {
     /// The probability from which a place is reported, and the one below which it is left.
     package var entryThreshold = 0.75
     package var exitThreshold = 0.25
-    /// The seconds after which a receiver that has not reported is missing.
+    /// The seconds for which the reports of a second wait for those of other receivers.
     package var patience: Int64 = 5
-    /// The most beacons. The ones that were received least recently are forgotten first.
+    /// The most beacons. Those that were received least recently are forgotten for new ones.
     package var limit = 20_000
     /// The seconds after which a beacon that no receiver has received is forgotten.
     package var memory: Int64 = 3600
 
     package init() {}
-  }
-
-  struct Receiver: Sendable {
-    var boot: UInt64 = 0
-    var number: UInt64 = 0
-    /// The last second that it reported.
-    var second: Int64 = .min
   }
 
   struct Beacon: Sendable {
@@ -32,16 +26,15 @@ package struct SiteFusion: Sendable {
     var place = Whereabouts.unknown
     var since: Int64
     var estimate: RoomEstimate?
+    /// The power that the last reports state, if it is not that of the filter, and their number.
+    var otherPower: Int8?
+    var otherPowerReports = 0
   }
 
   package let model: SiteModel
   package let configuration: Configuration
-  var receivers: [Receiver]
+  var clock: SiteClock
   var beacons: [BeaconIdentity: Beacon] = [:]
-  /// The reports of the seconds after ``second``, by their receivers.
-  var waiting: [Int64: [Int: ReceiverSecond]] = [:]
-  /// The last second that is computed.
-  package internal(set) var second: Int64?
   let numbers: [String: Int]
   let rooms: [String: Int]
   private var workspace: Workspace
@@ -53,7 +46,7 @@ package struct SiteFusion: Sendable {
   package init(_ model: SiteModel, configuration: Configuration = Configuration()) {
     self.model = model
     self.configuration = configuration
-    receivers = Array(repeating: Receiver(), count: model.receivers)
+    clock = SiteClock(receivers: model.receivers, patience: Double(configuration.patience))
     numbers = Dictionary(
       model.site.receivers.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { $1 })
     rooms = Dictionary(
@@ -61,116 +54,134 @@ package struct SiteFusion: Sendable {
     workspace = Workspace(model.grid)
   }
 
-  /// The newest estimate of each beacon, in no order.
-  package var estimates: some Sequence<RoomEstimate> { beacons.values.lazy.compactMap(\.estimate) }
+  /// The last second that was computed.
+  package var second: Int64? { clock.taken }
 
   /// The number of beacons.
   package var count: Int { beacons.count }
 
+  /// The newest estimate of each beacon, in no order.
+  package var estimates: some Sequence<RoomEstimate> { beacons.values.lazy.compactMap(\.estimate) }
+
+  /// The signal strength at 1 m that is assumed of a beacon, in dBm.
+  func measuredPower(of beacon: BeaconIdentity) -> Float? { beacons[beacon]?.filter.measuredPower }
+
   package func estimate(of beacon: BeaconIdentity) -> RoomEstimate? { beacons[beacon]?.estimate }
+
+  /// The seconds by which a receiver's clock is ahead of the site's, which are subtracted from its
+  /// times. They are 0 for up to 2 s, and for a receiver that the site does not have.
+  package func clockDifference(of receiver: String) -> Int64 {
+    numbers[receiver].map { clock.difference(of: $0) } ?? 0
+  }
 
   /// Takes a report, and returns the transitions of the seconds that it completes.
   package mutating func receive(_ report: ReceiverSecond) -> [RoomTransition] {
-    guard let index = numbers[report.receiver], isNew(report, of: index) else {
+    guard let index = numbers[report.receiver] else {
       ignored += 1
       return []
     }
-    if second == nil {
-      // The others have the usual time for their first report.
-      second = report.second - 1
-      for index in receivers.indices { receivers[index].second = report.second - 1 }
-    }
-    receivers[index] = Receiver(
-      boot: report.boot, number: report.number, second: report.second)
-    if let second, report.second > second {
-      waiting[report.second, default: [:]][index] = report
-    } else {
-      ignored += 1
-    }
+    if !clock.receive(report, of: index) { ignored += 1 }
     var transitions: [RoomTransition] = []
-    while let next = nextSecond() {
-      pass(upTo: next)
-      transitions += compute(next)
-      second = next
-    }
+    while let second = clock.next() { transitions += compute(second) }
     return transitions
   }
 
-  private func isNew(_ report: ReceiverSecond, of index: Int) -> Bool {
-    let receiver = receivers[index]
-    if report.boot == receiver.boot, report.number <= receiver.number { return false }
-    return report.second > receiver.second || second == nil
-  }
-
-  /// The second that can be computed now.
-  private func nextSecond() -> Int64? {
-    guard let next = waiting.keys.min(), let newest = receivers.map(\.second).max() else {
-      return nil
-    }
-    let isComplete = receivers.allSatisfy { receiver in
-      receiver.second >= next || newest - max(receiver.second, next - 1) > configuration.patience
-        || receiver.second < newest - 2 * configuration.patience
-    }
-    return isComplete ? next : nil
+  /// Returns the transitions of the seconds that still wait for reports, at the end of a recording.
+  package mutating func finish() -> [RoomTransition] {
+    var transitions: [RoomTransition] = []
+    while let second = clock.take() { transitions += compute(second) }
+    return transitions
   }
 
   /// Passes seconds of which there is no report. A beacon may have moved in them.
-  private mutating func pass(upTo next: Int64) {
-    guard let second, next - second > 1 else { return }
-    let missing = Array(repeating: BeaconFilter.Evidence.missing, count: receivers.count)
-    for _ in 0..<min(60, next - second - 1) {
+  private mutating func pass(_ seconds: Int64) {
+    let missing = Array(repeating: BeaconFilter.Evidence.missing, count: model.receivers)
+    for _ in 0..<max(0, min(60, seconds)) {
       for beacon in beacons.keys {
         beacons[beacon]?.filter.step(missing, model, &workspace)
       }
     }
   }
 
-  private mutating func compute(_ second: Int64) -> [RoomTransition] {
-    let reports = waiting.removeValue(forKey: second) ?? [:]
-    var none = Array(repeating: BeaconFilter.Evidence.missing, count: receivers.count)
-    for (index, report) in reports where report.isReceiving { none[index] = .absent }
+  private mutating func compute(_ next: SiteClock.Second) -> [RoomTransition] {
+    pass(next.passed)
+    let second = next.second
+    let reports = next.reports.sorted { $0.key < $1.key }
+    var transitions = admit(reports.flatMap(\.value.receptions), second: second)
+    var none = Array(repeating: BeaconFilter.Evidence.missing, count: model.receivers)
+    for (index, report) in reports where report.showsAbsence { none[index] = .absent }
     var evidence: [BeaconIdentity: [BeaconFilter.Evidence]] = [:]
-    for (index, report) in reports.sorted(by: { $0.key < $1.key }) {
-      for reception in report.receptions {
-        add(reception, second: second)
-        let mean = reception.mean.map { $0.isFinite ? Float(min(20, max(-127, $0))) : -127 }
-        evidence[reception.beacon, default: none][index] = .received(
-          count: max(1, reception.count), mean: mean)
+    for (index, report) in reports {
+      for reception in report.receptions where beacons[reception.beacon] != nil {
+        let received = report.evidence(of: reception)
+        evidence[reception.beacon, default: none][index] = received
       }
     }
     missing = model.site.receivers.indices.filter { none[$0] == .missing }
       .map { model.site.receivers[$0].name }
-    var transitions: [RoomTransition] = []
     for identity in beacons.keys.sorted() {
       let transition = step(identity, evidence[identity] ?? none, second: second)
       if let transition { transitions.append(transition) }
     }
-    return transitions + forget(second: second)
-  }
-
-  private mutating func add(_ reception: ReceiverSecond.Reception, second: Int64) {
-    if beacons[reception.beacon] != nil {
-      beacons[reception.beacon]?.received = second
-      return
-    }
-    let power =
-      reception.measuredPower.map(Double.init) ?? model.site.propagation.measuredPower
-    beacons[reception.beacon] = Beacon(
-      filter: BeaconFilter(model, measuredPower: Float(power)), received: second, since: second)
-  }
-
-  /// Forgets the beacons that are away for long, and those beyond the limit. One that has a place
-  /// leaves it.
-  private mutating func forget(second: Int64) -> [RoomTransition] {
     let oldest = second - configuration.memory
-    guard
-      beacons.count > configuration.limit
-        || beacons.values.contains(where: { $0.received < oldest })
-    else { return [] }
-    let order = beacons.sorted { ($0.value.received, $0.key) < ($1.value.received, $1.key) }
-    let isOld = order.prefix { $0.value.received < oldest }.count
-    let count = max(isOld, beacons.count - configuration.limit)
-    return order.prefix(max(0, count)).compactMap { identity, beacon in
+    return transitions + forget(second: second) { $0.received < oldest }
+  }
+
+  /// Takes the beacons that are received. For new ones beyond the limit, those that were received
+  /// least recently are forgotten, but none that is received now.
+  private mutating func admit(
+    _ receptions: [ReceiverSecond.Reception], second: Int64
+  ) -> [RoomTransition] {
+    var new: Set<BeaconIdentity> = []
+    for reception in receptions {
+      if let index = beacons.index(forKey: reception.beacon) {
+        beacons.values[index].received = second
+        updatePower(index, reception.measuredPower)
+      } else if new.count < configuration.limit {
+        new.insert(reception.beacon)
+      }
+    }
+    guard !new.isEmpty else { return [] }
+    let excess = beacons.count + new.count - configuration.limit
+    let transitions = forget(second: second, most: max(0, excess)) { $0.received < second }
+    for reception in receptions
+    where beacons.count < configuration.limit && beacons[reception.beacon] == nil {
+      let power =
+        reception.measuredPower.map(Float.init) ?? Float(model.site.propagation.measuredPower)
+      beacons[reception.beacon] = Beacon(
+        filter: BeaconFilter(model, measuredPower: power), received: second, since: second)
+    }
+    return transitions
+  }
+
+  /// Takes over the power that a beacon states, after as many reports in a row. What the filter has
+  /// learned is of the former power.
+  private mutating func updatePower(
+    _ index: Dictionary<BeaconIdentity, Beacon>.Index, _ power: Int8?
+  ) {
+    guard let power else { return }
+    if Float(power) == beacons.values[index].filter.measuredPower {
+      beacons.values[index].otherPower = nil
+    } else if power != beacons.values[index].otherPower {
+      beacons.values[index].otherPower = power
+      beacons.values[index].otherPowerReports = 1
+    } else {
+      beacons.values[index].otherPowerReports += 1
+      guard beacons.values[index].otherPowerReports >= Self.powerReports else { return }
+      beacons.values[index].otherPower = nil
+      beacons.values[index].filter = BeaconFilter(model, measuredPower: Float(power))
+    }
+  }
+
+  private static let powerReports = 60
+
+  /// Forgets beacons, those first that were received least recently. One that has a place leaves it.
+  private mutating func forget(
+    second: Int64, most: Int = .max, where isForgotten: (Beacon) -> Bool
+  ) -> [RoomTransition] {
+    let order = beacons.filter { isForgotten($0.value) }
+      .sorted { ($0.value.received, $0.key) < ($1.value.received, $1.key) }
+    return order.prefix(most).compactMap { identity, beacon in
       beacons[identity] = nil
       guard beacon.place != .unknown, var estimate = beacon.estimate else { return nil }
       estimate.place = .unknown
@@ -225,6 +236,23 @@ extension SiteFusion {
     case .outside: model.site.rooms.count
     case .unknown: nil
     }
+  }
+}
+
+extension ReceiverSecond {
+  /// Whether a beacon that it does not name was absent in its last second.
+  ///
+  /// A long report is that of a machine that was suspended or busy. Its radio may have been off for
+  /// most of the time, so it is evidence only of what it names. The seconds before its last one have
+  /// no report. A short one, the last of a process, is too short for absence.
+  fileprivate var showsAbsence: Bool { isReceiving && (0.5...2).contains(seconds) }
+
+  /// The evidence of the report's last second, in which a beacon has its share of the sightings.
+  fileprivate func evidence(of reception: Reception) -> BeaconFilter.Evidence {
+    let count = Int((Double(max(1, reception.count)) / max(1, seconds)).rounded())
+    guard count > 0 else { return .missing }
+    let mean = reception.mean.map { $0.isFinite ? Float(min(20, max(-127, $0))) : -127 }
+    return .received(count: count, mean: mean)
   }
 }
 

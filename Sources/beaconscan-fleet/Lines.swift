@@ -58,7 +58,7 @@ extension ReceiverReport {
   init(_ second: ReceiverSecond, site: String) {
     self.init(
       site: site, receiver: second.receiver, boot: second.boot, number: Int(second.number),
-      time: WallClockTime(nanoseconds: second.second * 1_000_000_000),
+      time: WallClockTime(nanoseconds: second.time * 1_000_000), seconds: second.seconds,
       beacons: second.receptions.map { reception in
         Beacon(
           reception.beacon, sightings: reception.count,

@@ -76,20 +76,27 @@ struct ReplayReports: ParsableCommand {
       }
       let second = ReceiverSecond(report)
       comparison?.willReceive(second, fusion)
-      for transition in fusion.receive(second) where comparison == nil {
-        switch format {
-        case .json:
-          print(String(decoding: transition.change(site: site.name).json, as: UTF8.self))
-        case .table: print(transition.row)
-        }
-      }
+      write(fusion.receive(second), isCompared: comparison != nil)
     }
+    write(fusion.finish(), isCompared: comparison != nil)
     comparison?.end(fusion)
     comparison?.print()
     if foreign + fusion.ignored > 0 {
       FleetError.warn(
         "\(foreign) reports of other sites and \(fusion.ignored) that are repeated, late or of a "
           + "receiver that the site file does not have are left out")
+    }
+  }
+}
+
+extension ReplayReports {
+  private func write(_ transitions: [RoomTransition], isCompared: Bool) {
+    for transition in transitions where !isCompared {
+      switch format {
+      case .json:
+        print(String(decoding: transition.change(site: site).json, as: UTF8.self))
+      case .table: print(transition.row)
+      }
     }
   }
 }

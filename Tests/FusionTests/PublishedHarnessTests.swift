@@ -84,7 +84,8 @@ import Testing
           if Double.random(in: 0..<1, using: &random) < 0.1 { rssi -= 6 }
           _ = fusion.receive(
             ReceiverSecond(
-              receiver: receiver.name, boot: 1, number: UInt64(second + 1), second: Int64(second),
+              receiver: receiver.name, boot: 1, number: UInt64(second + 1),
+              time: Int64(second) * 1000,
               receptions: [.init(Self.beacon, count: 1, mean: rssi, measuredPower: -59)]))
         }
         let estimate = fusion.estimate(of: Self.beacon)!
