@@ -6,6 +6,7 @@ func check(_ bytes: [UInt8]) {
   guard let report = parse(bytes) else { return }
   require(FleetTopic.isName(report.site) && FleetTopic.isName(report.receiver), "a wrong name")
   require(report.number > 0 && report.seconds > 0, "nothing is covered")
+  require(report.delay >= 0 && report.delay <= ReceiverReport.maximumDelay, "a wrong delay")
   require(report.beacons.count <= ReceiverReport.maximumBeacons, "too many beacons")
   require(Set(report.beacons.map(\.beacon)).count == report.beacons.count, "a beacon twice")
   for beacon in report.beacons {
