@@ -228,6 +228,15 @@ let package = Package(
       path: "Tests/FleetEngineRun"),
 
     .target(
+      name: "FleetPage",
+      dependencies: [
+        "Advertising", "Clocks", "FleetPicture", "FleetSites", "Fusion", "HTTPServing", "Records",
+        "Scanning", .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
+      resources: [.embedInCode("Page")]),
+
+    .target(
       name: "Webhooks",
       dependencies: [
         "CCurl", "COpenSSL", "Clocks", "Scanning", "ServiceCore",
@@ -319,8 +328,8 @@ let package = Package(
     .executableTarget(
       name: "beaconscan-fleet",
       dependencies: [
-        "Advertising", "Clocks", "FleetEngine", "FleetPicture", "FleetReports", "FleetSites",
-        "FleetWork", "Fusion", "Scanning",
+        "Advertising", "Clocks", "FleetEngine", "FleetPage", "FleetPicture", "FleetReports",
+        "FleetSites", "FleetWork", "Fusion", "HTTPServing", "Scanning",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
@@ -378,6 +387,14 @@ let package = Package(
     .testTarget(
       name: "FleetSitesTests",
       dependencies: ["Advertising", "FleetSites", "Fusion", "TestSupport"]),
+    .testTarget(
+      name: "FleetPageTests",
+      dependencies: [
+        "Advertising", "Clocks", "FleetPage", "FleetPicture", "FleetSites", "Fusion",
+        "HTTPServing", "TestSupport", .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+      ]),
     .testTarget(
       name: "FleetWorkTests",
       dependencies: [
@@ -638,7 +655,7 @@ let quick = [
 ]
 // Modules through which few reports pass are compiled for size.
 let small: Set = [
-  "AppDaemon", "BrokerLink", "Frontends", "HTTPServing", "KioskService",
+  "AppDaemon", "BrokerLink", "FleetPage", "Frontends", "HTTPServing", "KioskService",
   "Simulation", "TOMLDocuments", "Webhooks", "beaconscan",
 ]
 for target in package.targets where small.contains(target.name) {
@@ -657,7 +674,7 @@ if Context.environment["OPTIMIZED_TEST_BUILD"] != nil {
     "CaptureFiles", "Ranging", "Regions", "Positioning", "Records", "Simulation", "Storage",
     "ServiceCore", "Frontends",
     "LocationSources", "HTTPServing", "KioskService", "BrokerLink", "Webhooks", "FleetReports",
-    "FleetSites", "FleetWork", "Fusion",
+    "FleetPage", "FleetPicture", "FleetSites", "FleetWork", "Fusion",
   ]
   for target in package.targets where optimized.contains(target.name) {
     target.swiftSettings?.append(.unsafeFlags(["-O"], .when(configuration: .debug)))

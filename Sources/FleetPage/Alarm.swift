@@ -1,0 +1,42 @@
+/// Something of a site that needs people's attention, for as long as it lasts.
+package struct Alarm: Codable, Hashable, Sendable {
+  package enum Kind: String, Codable, CaseIterable, Sendable {
+    /// The workers publish nothing of the site.
+    case siteSilent
+    /// The workers have no rooms for the site.
+    case siteFault
+    case receiverSilent
+    case receptionLost
+    case clockDifference
+    /// A receiver reports what cannot be used.
+    case reportRefused
+    /// A receiver reports that the site file does not have.
+    case stranger
+    case beaconOutsideRooms
+  }
+
+  /// `SITE/KIND/SUBJECT`.
+  package var id: String
+  package var site: String
+  package var kind: Kind
+  /// The receiver or beacon, or the site itself.
+  package var subject: String
+  /// The name of a beacon that has one.
+  package var name: String?
+  /// In RFC 3339.
+  package var since: String
+  package var sentence: String
+
+  init(
+    _ kind: Kind, _ subject: String, name: String? = nil, of site: String, since: String,
+    _ sentence: String
+  ) {
+    id = "\(site)/\(kind.rawValue)/\(subject)"
+    self.site = site
+    self.kind = kind
+    self.subject = subject
+    self.name = name
+    self.since = since
+    self.sentence = sentence
+  }
+}

@@ -1,0 +1,222 @@
+import Advertising
+import Clocks
+import DequeModule
+package import FleetPicture
+package import FleetSites
+import Fusion
+import HTTPServing
+import Scanning
+import Synchronization
+
+/// The state of all sites for the page and the clients of the API.
+package final class FleetHub: Sendable {
+  /// Reads changes of a site from the history: of one beacon or of all, from a second up to another.
+  package typealias History =
+    @Sendable (
+      _ site: String, _ beacon: String?, _ from: Int64, _ to: Int64
+    ) async throws -> [RoomChange]
+  /// Reads the picture of a floor plan.
+  package typealias PlanReader = @Sendable (_ site: String, _ plan: SiteFile.Plan) throws -> [UInt8]
+
+  /// An event for the streams.
+  struct Entry: Sendable {
+    var site: String
+    /// The id of a change; none for an alarm.
+    var id: String?
+    var kind: String
+    var json: [UInt8]
+  }
+
+  /// The events that a stream may resume after.
+  static let maximumEvents = 10_000
+
+  private struct State {
+    var fleet = FleetState()
+    var entries = Deque<Entry>()
+    /// The number of the first entry.
+    var first: UInt64 = 0
+    /// The number of pictures of each site.
+    var pictures: [String: UInt64] = [:]
+    var fault: String? = "nothing has been received from the engine yet"
+    var isClosed = false
+  }
+
+  private let state = Mutex(State())
+  let waiters = Waiters()
+  let history: History?
+  let plan: PlanReader
+  /// Whether the messages are of another time than now. Nothing falls silent then.
+  private let isRecorded: Bool
+
+  package init(
+    isRecorded: Bool = false, history: History? = nil, plan: @escaping PlanReader
+  ) {
+    self.history = history
+    self.isRecorded = isRecorded
+    self.plan = plan
+  }
+
+  package func set(_ file: SiteFile) {
+    state.withLock { $0.fleet.set(file) }
+    waiters.wake()
+  }
+
+  /// Takes a picture or a part of one, as JSON.
+  package func receive(picture json: [UInt8]) {
+    let picture = try? SitePicture(json: json)
+    update { state in
+      guard let picture else {
+        state.fleet.ignore()
+        return []
+      }
+      state.pictures[picture.site, default: 0] += 1
+      return state.fleet.receive(picture)
+    }
+  }
+
+  /// Takes a change, as JSON.
+  package func receive(change json: [UInt8]) {
+    let change = try? RoomChange(json: json)
+    update { state in
+      guard let change else {
+        state.fleet.ignore()
+        return []
+      }
+      return state.fleet.receive(change)
+    }
+  }
+
+  /// Takes a picture or a change, which has an id.
+  package func receive(line json: [UInt8]) {
+    if (try? RoomChange(json: json)) != nil {
+      receive(change: json)
+    } else {
+      receive(picture: json)
+    }
+  }
+
+  /// Sets the reason that nothing is received from the engine, or `nil` while it is.
+  package func set(fault: String?) {
+    state.withLock { $0.fault = fault }
+    waiters.wake()
+  }
+
+  /// Looks for sites of which nothing is published any more. Called every few seconds.
+  package func lookForSilence() {
+    guard let now = second else { return }
+    update { $0.fleet.update(at: now) }
+  }
+
+  /// The time in seconds since 1970, or `nil` for a recording.
+  var second: Int64? {
+    isRecorded ? nil : WallClockTime.now.nanoseconds / WallClockTime.nanosecondsPerSecond
+  }
+
+  private func update(_ body: (inout State) -> [FleetState.Event]) {
+    state.withLock { state in
+      for event in body(&state) {
+        if state.entries.count >= Self.maximumEvents {
+          state.entries.removeFirst()
+          state.first += 1
+        }
+        state.entries.append(Entry(event))
+      }
+    }
+    waiters.wake()
+  }
+
+  // MARK: Streams
+
+  /// A position in the events, and the number of pictures that a stream has announced.
+  struct Place: Equatable, Sendable {
+    var number: UInt64
+    var pictures: UInt64 = 0
+  }
+
+  /// The place of a new stream: after the event with an id, or `nil` if that is not kept.
+  func place(after id: String) -> Place? {
+    state.withLock { state in
+      state.entries.lastIndex { $0.id == id }.map { Place(number: state.first + UInt64($0) + 1) }
+    }
+  }
+
+  /// The place before the last events of a site or of all, so many of them.
+  func end(before count: Int, of site: String?) -> Place {
+    state.withLock { state in
+      var (index, left) = (state.entries.endIndex, count)
+      while left > 0, index > 0 {
+        index -= 1
+        if site == nil || state.entries[index].site == site { left -= 1 }
+      }
+      return Place(number: state.first + UInt64(index))
+    }
+  }
+
+  func hasNews(after place: Place, of site: String?) -> Bool {
+    state.withLock { state in
+      state.first + UInt64(state.entries.count) != place.number
+        || site.map { state.pictures[$0, default: 0] != place.pictures } ?? false
+    }
+  }
+
+  /// Returns the events after a place, which moves to their end, and whether some are not kept any
+  /// more.
+  func events(
+    after place: inout Place, of site: String?
+  ) -> (entries: [Entry], isWhole: Bool, hasPicture: Bool) {
+    state.withLock { state in
+      let isWhole = place.number >= state.first
+      let skipped = Int(clamping: isWhole ? place.number - state.first : 0)
+      let entries = state.entries.dropFirst(skipped).filter { site == nil || $0.site == site }
+      place.number = state.first + UInt64(state.entries.count)
+      let pictures = site.map { state.pictures[$0, default: 0] } ?? 0
+      defer { place.pictures = pictures }
+      return (Array(entries), isWhole, pictures != place.pictures)
+    }
+  }
+
+  // MARK: Answers
+
+  var tally: FleetState.Tally { state.withLock { $0.fleet.tally } }
+  var fault: String? { state.withLock { $0.fault } }
+  var alarms: [Alarm] { state.withLock { $0.fleet.alarms } }
+  /// All sites, by their names. The values share their storage with the state.
+  var sites: [SiteState] {
+    state.withLock { Array($0.fleet.sites.values) }.sorted { $0.name < $1.name }
+  }
+
+  func site(_ name: String) -> SiteState? { state.withLock { $0.fleet.sites[name] } }
+
+  /// The moves of a site from a second up to another one: those in memory, or of the history where
+  /// memory does not reach back so far. Also returns the second from which moves are known.
+  func moves(
+    in site: SiteState, of beacon: BeaconIdentity? = nil, from: Int64, to: Int64
+  ) async throws -> (moves: [Move], knownFrom: Int64?) {
+    let oldest = site.log.oldest
+    if let history, oldest ?? .max > from {
+      let changes = try await history(site.name, beacon?.description, from, to)
+      let moves = changes.compactMap(Move.init)
+        .filter { beacon == nil || $0.beacon == beacon }.sorted { $0.second < $1.second }
+      return (moves, from)
+    }
+    return (site.log.moves(from: from, to: to, of: beacon), oldest)
+  }
+}
+
+extension FleetHub.Entry {
+  private struct AlarmEvent: Encodable {
+    var alarm: Alarm
+    var isActive: Bool
+  }
+
+  fileprivate init(_ event: FleetState.Event) {
+    switch event {
+    case .change(let change):
+      self.init(site: change.site, id: change.id, kind: "change", json: change.json)
+    case .alarm(let alarm, let isActive):
+      self.init(
+        site: alarm.site, kind: "alarm",
+        json: JSON.encode(AlarmEvent(alarm: alarm, isActive: isActive)))
+    }
+  }
+}

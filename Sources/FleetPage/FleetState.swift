@@ -1,0 +1,109 @@
+package import FleetPicture
+package import FleetSites
+import Fusion
+
+/// The state of all sites, from what the workers publish.
+///
+/// It keeps at most ``Limits``: beyond them, new sites are ignored, and the oldest changes are
+/// forgotten.
+package struct FleetState: Sendable {
+  package struct Limits: Sendable {
+    package var sites = 10_000
+    /// The changes of a site, and of all sites: 96 MB.
+    package var changesOfSite = 100_000
+    package var changes = 1_000_000
+    /// The age of a site's oldest change beside its newest, in seconds.
+    package var age: Int64 = 86_400
+
+    package init() {}
+  }
+
+  package enum Event: Hashable, Sendable {
+    case change(RoomChange)
+    case alarm(Alarm, isActive: Bool)
+  }
+
+  /// The messages that were taken, and those that were not: not readable, repeated or too many.
+  struct Tally: Sendable {
+    var pictures = 0
+    var changes = 0
+    var ignored = 0
+  }
+
+  private let limits: Limits
+  private(set) var sites: [String: SiteState] = [:]
+  private(set) var tally = Tally()
+  private var changes = 0
+
+  package init(limits: Limits = Limits()) { self.limits = limits }
+
+  /// Sets the file of a site.
+  package mutating func set(_ file: SiteFile) {
+    sites[file.site.name, default: SiteState(file.site.name)].file = file
+  }
+
+  /// Takes a picture, and returns the alarms that begin and end.
+  package mutating func receive(_ picture: SitePicture) -> [Event] {
+    guard let second = Seconds.read(picture.time), makeRoom(for: picture.site) else {
+      tally.ignored += 1
+      return []
+    }
+    tally.pictures += 1
+    return (sites[picture.site]?.receive(picture, at: second) ?? []).map(Event.alarm)
+  }
+
+  /// Takes a change, and returns it unless it is known already.
+  package mutating func receive(_ change: RoomChange) -> [Event] {
+    guard let move = Move(change), makeRoom(for: change.site),
+      sites[change.site]?.receive(change, move) == true
+    else {
+      tally.ignored += 1
+      return []
+    }
+    tally.changes += 1
+    changes += 1
+    trim(change.site)
+    return [.change(change)]
+  }
+
+  mutating func ignore() { tally.ignored += 1 }
+
+  /// Returns the alarms that begin and end with time alone.
+  package mutating func update(at second: Int64) -> [Event] {
+    var events: [Event] = []
+    for name in sites.keys.sorted() {
+      events += (sites[name]?.updateAlarms(at: second) ?? []).map(Event.alarm)
+    }
+    return events
+  }
+
+  var alarms: [Alarm] {
+    sites.values.flatMap(\.alarms.values).sorted { ($1.since, $0.id) < ($0.since, $1.id) }
+  }
+
+  private mutating func makeRoom(for site: String) -> Bool {
+    if sites[site] != nil { return true }
+    guard sites.count < limits.sites, (1...64).contains(site.utf8.count) else { return false }
+    sites[site] = SiteState(site)
+    return true
+  }
+
+  private mutating func trim(_ site: String) {
+    func remove(_ count: Int, of site: String, _ fleet: inout FleetState) {
+      fleet.sites[site]?.log.removeOldest(count)
+      fleet.changes -= count
+    }
+    if let newest = sites[site]?.log.newest {
+      changes -= sites[site]?.log.remove(before: newest - limits.age) ?? 0
+    }
+    if let count = sites[site]?.log.count, count > limits.changesOfSite {
+      remove(count - limits.changesOfSite, of: site, &self)
+    }
+    // A hundredth at a time, as the search goes through all sites.
+    if changes > limits.changes,
+      let longest = sites.max(by: { $0.value.log.count < $1.value.log.count })
+    {
+      remove(min(longest.value.log.count, 1 + limits.changes / 100), of: longest.key, &self)
+    }
+  }
+}

@@ -1,0 +1,1 @@
+../../KioskService/Page/elements.js

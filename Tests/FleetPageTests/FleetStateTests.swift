@@ -1,0 +1,170 @@
+import FleetPicture
+import FleetSites
+import Fusion
+import Testing
+
+@testable import FleetPage
+
+@Suite struct FleetStateTests {
+  private func kinds(_ events: [FleetState.Event]) -> [String] {
+    events.compactMap {
+      guard case .alarm(let alarm, let isActive) = $0 else { return nil }
+      return "\(isActive ? "+" : "-")\(alarm.kind) \(alarm.subject)"
+    }
+  }
+
+  @Test func reportsAReceiverThatFallsSilent() {
+    var fleet = FleetState()
+    let noon = Values.noon
+    #expect(
+      fleet.receive(Values.picture(at: noon, [Values.receiver("one", reported: noon)])).isEmpty)
+    let silent = Values.receiver("one", reported: noon, isMissing: true)
+    #expect(fleet.receive(Values.picture(at: noon + 60, [silent])).isEmpty)
+    #expect(
+      kinds(fleet.receive(Values.picture(at: noon + 61, [silent]))) == ["+receiverSilent one"])
+    #expect(fleet.receive(Values.picture(at: noon + 90, [silent])).isEmpty)
+    #expect(fleet.alarms.map(\.since) == [Seconds.text(noon)])
+    let again = Values.receiver("one", reported: noon + 92)
+    #expect(kinds(fleet.receive(Values.picture(at: noon + 92, [again]))) == ["-receiverSilent one"])
+  }
+
+  @Test func reportsAReceiverThatNeverReported() {
+    var fleet = FleetState()
+    let missing = Values.receiver("one", reported: nil, isMissing: true)
+    #expect(fleet.receive(Values.picture(at: Values.noon, [missing])).isEmpty)
+    let events = fleet.receive(Values.picture(at: Values.noon + 61, [missing]))
+    #expect(kinds(events) == ["+receiverSilent one"])
+  }
+
+  @Test func reportsFaultsOfReceivers() {
+    var fleet = FleetState()
+    let receivers = [
+      Values.receiver("one", reported: Values.noon, lost: "The adapter is off."),
+      Values.receiver("two", reported: Values.noon, clock: -3.5),
+      Values.receiver("three", reported: Values.noon, clock: 1.9),
+    ]
+    let events = fleet.receive(
+      Values.picture(at: Values.noon, receivers, strangers: ["nine"]))
+    #expect(kinds(events) == ["+clockDifference two", "+receptionLost one", "+stranger nine"])
+    #expect(fleet.alarms.contains { $0.sentence == "The adapter is off." })
+    #expect(fleet.alarms.contains { $0.sentence.contains("3.5 s behind") })
+  }
+
+  @Test(arguments: [
+    ("kitchen", false, []), ("hall", false, ["+beaconOutsideRooms \(Values.beacon(1))"]),
+    (nil, true, ["+beaconOutsideRooms \(Values.beacon(1))"]), (nil, false, []),
+  ])
+  func reportsABeaconOutsideItsRooms(
+    _ room: String?, _ isOutside: Bool, _ expected: [String]
+  ) throws {
+    var fleet = FleetState()
+    fleet.set(
+      try Values.file(
+        "[[beacons]]\nbeacon = \"\(Values.beacon(1))\"\nname = \"Crate\"\nrooms = [\"kitchen\"]"))
+    let beacon = Values.sighting(1, in: room, since: Values.noon - 5, isOutside: isOutside)
+    let events = fleet.receive(Values.picture(at: Values.noon, [], [beacon]))
+    #expect(kinds(events) == expected)
+    if !expected.isEmpty {
+      #expect(fleet.alarms.first?.sentence.hasPrefix("Crate is ") == true)
+      #expect(fleet.alarms.first?.since == Seconds.text(Values.noon - 5))
+    }
+  }
+
+  @Test func reportsASiteThatFallsSilent() {
+    var fleet = FleetState()
+    _ = fleet.receive(Values.picture(at: Values.noon))
+    #expect(fleet.update(at: Values.noon + 60).isEmpty)
+    #expect(kinds(fleet.update(at: Values.noon + 61)) == ["+siteSilent flat"])
+    #expect(kinds(fleet.receive(Values.picture(at: Values.noon + 70))) == ["-siteSilent flat"])
+  }
+
+  @Test func joinsTheParts() {
+    var fleet = FleetState()
+    func part(_ number: Int, _ second: Int64) -> SitePicture {
+      Values.picture(
+        at: second, [], [Values.sighting(number, in: "hall", since: second)], part: number,
+        parts: 2)
+    }
+    _ = fleet.receive(part(0, Values.noon))
+    #expect(fleet.sites["flat"]?.second == nil)
+    // The other part of the first picture is lost.
+    _ = fleet.receive(part(1, Values.noon + 2))
+    #expect(fleet.sites["flat"]?.second == nil)
+    _ = fleet.receive(part(0, Values.noon + 2))
+    #expect(fleet.sites["flat"]?.beacons.count == 2)
+    _ = fleet.receive(part(0, Values.noon))
+    _ = fleet.receive(part(1, Values.noon))
+    #expect(fleet.sites["flat"]?.second == Values.noon + 2, "an old picture is not taken")
+  }
+
+  @Test func takesAChangeOnce() {
+    var fleet = FleetState()
+    let change = Values.change(1, nil, "hall", at: Values.noon)
+    #expect(fleet.receive(change) == [.change(change)])
+    #expect(fleet.receive(change).isEmpty)
+    #expect(fleet.tally.changes == 1)
+    #expect(fleet.tally.ignored == 1)
+  }
+
+  @Test func aChangeIsNewerThanThePictureBeforeIt() {
+    var fleet = FleetState()
+    let beacon = Values.sighting(1, in: "hall", since: Values.noon - 100)
+    _ = fleet.receive(Values.picture(at: Values.noon, [], [beacon]))
+    _ = fleet.receive(Values.change(1, "hall", "kitchen", at: Values.noon - 1))
+    #expect(fleet.sites["flat"]?.beacons[Values.beacon(1)]?.room == "hall")
+    _ = fleet.receive(Values.change(1, "hall", "kitchen", at: Values.noon + 1))
+    #expect(fleet.sites["flat"]?.beacons[Values.beacon(1)]?.room == "kitchen")
+    #expect(fleet.sites["flat"]?.counts == ["kitchen": 1])
+  }
+
+  @Test func keepsAtMostItsLimits() throws {
+    var limits = FleetState.Limits()
+    limits.sites = 2
+    limits.changesOfSite = 10
+    limits.changes = 15
+    limits.age = 100
+    var fleet = FleetState(limits: limits)
+    for number in 0..<30 {
+      _ = fleet.receive(
+        Values.change(number, nil, "hall", at: Values.noon + Int64(number), site: "one"))
+      _ = fleet.receive(
+        Values.change(number, nil, "hall", at: Values.noon + Int64(number), site: "two"))
+      _ = fleet.receive(
+        Values.change(number, nil, "hall", at: Values.noon + Int64(number), site: "three"))
+    }
+    #expect(fleet.sites.count == 2)
+    let counts = fleet.sites.values.map(\.log.count)
+    #expect(counts.allSatisfy { $0 <= 10 })
+    #expect(counts.reduce(0, +) <= 15)
+    #expect(fleet.sites["two"]?.log.newest == Values.noon + 29)
+    _ = fleet.receive(Values.change(1, nil, "hall", at: Values.noon + 1000, site: "one"))
+    #expect(fleet.sites["one"]?.log.count == 1, "the others are too old")
+  }
+
+  @Test func ordersLateChanges() throws {
+    var log = ChangeLog()
+    for second in [3, 1, 2, 5, 4] as [Int64] {
+      let move = try #require(Move(Values.change(Int(second), nil, "hall", at: second)))
+      let isNew = log.add(move)
+      let isRepeated = !log.add(move)
+      #expect(isNew && isRepeated)
+    }
+    #expect(log.moves(from: 2, to: 5).map(\.second) == [2, 3, 4])
+    #expect(log.moves(from: 5, to: 2).isEmpty)
+  }
+
+  @Test(arguments: [
+    ("{}", "{\"id\":\"x\"}"), ("[1]", ""),
+    (
+      "{\"site\":\"flat\",\"time\":\"x\",\"part\":0,\"parts\":1,\"receivers\":[],\"beacons\":[],"
+        + "\"strangers\":[],\"ignored\":0}", "null"
+    ),
+  ])
+  func ignoresWhatItCannotRead(_ picture: String, _ change: String) {
+    let hub = FleetHub { _, _ in [] }
+    hub.receive(picture: Array(picture.utf8))
+    hub.receive(change: Array(change.utf8))
+    #expect(hub.tally.ignored == 2)
+    #expect(hub.sites.isEmpty)
+  }
+}
