@@ -16,7 +16,8 @@ struct BeaconscanFleet: AsyncParsableCommand {
         beaconscan-fleet replay demo/site.toml demo/reports.jsonl --truth demo/truth.jsonl
       """,
     subcommands: [
-      WorkCommand.self, SimulateSite.self, PublishReports.self, ReplayReports.self,
+      WorkCommand.self, ServeFleet.self, SimulateSite.self, PublishReports.self,
+      ReplayReports.self,
     ])
 
   static func main() async {

@@ -1,0 +1,254 @@
+import ArgumentParser
+import Clocks
+import Dispatch
+import FleetEngine
+import FleetPage
+import FleetSites
+import HTTPServing
+import Synchronization
+import SystemPackage
+
+/// Serves the picture of all sites: a page and an API.
+struct ServeFleet: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "serve",
+    abstract: "Serves a page and an API with all sites, their rooms, receivers and beacons.",
+    discussion: """
+      It reads what the workers publish to the engine, and the site files of a folder. With \
+      --replay, it reads pictures and changes from a file instead, a JSON object a line.
+
+      EXAMPLES
+        beaconscan-fleet serve --sites sites
+        beaconscan-fleet serve --sites sites --listen 0.0.0.0:8733 --token-file token \\
+          --host fleet.local
+      """)
+
+  @OptionGroup var engine: EngineOptions
+
+  @Option(help: ArgumentHelp("The folder of the site files.", valueName: "folder"))
+  var sites: String
+
+  @Option(
+    help: ArgumentHelp(
+      "HOST:PORT, a port of 127.0.0.1, or the path of a Unix socket. May be given several times. "
+        + "Default: 127.0.0.1:8733.", valueName: "address"))
+  var listen: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "A file whose first line is the secret that reading from other machines needs.",
+      valueName: "file"))
+  var tokenFile: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "A name under which the service may be addressed too. May be given several times.",
+      valueName: "name"))
+  var host: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "The origin of pages elsewhere that may read. May be given several times.",
+      valueName: "origin"))
+  var allowOrigin: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "A file of pictures and changes in place of the engine; - is standard input.",
+      valueName: "file"))
+  var replay: String?
+
+  func validate() throws { _ = try addresses }
+
+  private var addresses: [HTTPServer.Address] {
+    get throws {
+      let addresses = try (listen.isEmpty ? ["127.0.0.1:8733"] : listen).map { text in
+        guard let address = HTTPServer.Address(text) else {
+          throw ValidationError(
+            "--listen must be HOST:PORT such as 127.0.0.1:8733, a port from 0 to 65535, or the "
+              + "path of a Unix socket, not '\(text)'")
+        }
+        guard address.isLocal || tokenFile != nil else {
+          throw ValidationError(
+            "--listen \(text) can be reached from other machines; give --token-file FILE too, or "
+              + "listen on 127.0.0.1 or a Unix socket")
+        }
+        return address
+      }
+      return addresses
+    }
+  }
+
+  private var rules: AccessRules {
+    get throws {
+      var rules = AccessRules()
+      rules.hosts.formUnion(host.map { $0.lowercased() })
+      rules.add(hostsOf: try addresses)
+      rules.origins = Set(allowOrigin)
+      rules.openPaths = FleetRoutes.openPaths
+      rules.isTokenNeededToRead = tokenFile != nil
+      if let tokenFile {
+        let token = Array(
+          try Files.bytes(tokenFile).prefix {
+            $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r")
+          })
+        guard AccessRules.isToken(token) else {
+          throw FleetError(
+            .badData,
+            "\(tokenFile): a token is a line of 16 to 4096 visible ASCII characters; make one "
+              + "with: openssl rand -hex 32")
+        }
+        rules.token = token
+      }
+      return rules
+    }
+  }
+
+  func run() async throws {
+    let folder = SiteFolder(sites)
+    let hub = FleetHub(isRecorded: replay != nil, plan: folder.picture)
+    folder.read(to: hub)
+    let counts = RequestCounts()
+    let server = HTTPServer(FleetRoutes(hub, counts: counts), rules: try rules, counts: counts)
+    let addresses = try addresses
+    let readers = try replay == nil ? readers(to: hub) : []
+    if let replay { try PictureReplay(replay).start(to: hub) }
+    do {
+      try await Interrupt.canceling {
+        try await withThrowingTaskGroup { tasks in
+          tasks.addTask {
+            try await server.run(on: addresses) { ports in
+              for (address, port) in zip(addresses, ports) { Self.report(address, port) }
+            }
+          }
+          for reader in readers { tasks.addTask { await reader.run() } }
+          tasks.addTask { try await Self.watch(hub, readers, folder) }
+          defer { tasks.cancelAll() }
+          try await tasks.next()
+          await server.endStreams()
+        }
+      }
+    } catch let error as ServiceFailure {
+      throw FleetError(.unavailable, error.description)
+    } catch is CancellationError {}
+  }
+
+  /// Looks for changes that no message announces: of the connection, the site files and time.
+  private static func watch(
+    _ hub: FleetHub, _ readers: [StreamReader], _ folder: SiteFolder
+  ) async throws {
+    while true {
+      let fault = readers.map(\.status).first { $0.node == nil }
+      hub.set(fault: fault.map { $0.lastError ?? "there is no connection to the engine yet" })
+      hub.lookForSilence()
+      folder.read(to: hub)
+      try await Task.sleep(for: .seconds(2))
+    }
+  }
+
+  /// Readers of the pictures of now, and of the changes of the last day.
+  private func readers(to hub: FleetHub) throws -> [StreamReader] {
+    let configuration = try engine.configuration()
+    let now = UInt64(clamping: WallClockTime.now.nanoseconds / 1_000_000_000)
+    do throws(EngineError) {
+      return [
+        try StreamReader(
+          configuration, stream: StreamReader.pictures, from: .time(now - min(now, 60))
+        ) { hub.receive(picture: $0.body) },
+        try StreamReader.transitions(configuration, from: .time(now - min(now, 86_400))) {
+          hub.receive(change: $0.body)
+        },
+      ]
+    } catch {
+      throw FleetError(.unavailable, "\(error)")
+    }
+  }
+
+  private static func report(_ address: HTTPServer.Address, _ port: Int?) {
+    switch address {
+    case .host(let host, _):
+      let name = host.contains(":") ? "[\(host)]" : host
+      FleetError.warn("serving on http://\(name):\(port ?? 0)/")
+    case .unix(let path): FleetError.warn("serving on \(path)")
+    case .inherited: break
+    }
+  }
+}
+
+/// The site files of a folder, and the pictures of their plans.
+private final class SiteFolder: Sendable {
+  /// The largest picture, in bytes.
+  private static let maximumPicture = 16 << 20
+
+  private let path: String
+  private let directory: Mutex<SiteDirectory>
+  private let hasRead = Atomic(false)
+
+  init(_ path: String) {
+    self.path = path
+    directory = Mutex(SiteDirectory(path))
+    report(directory.withLock { $0.faults })
+  }
+
+  /// Gives the hub the files that are new or have changed.
+  func read(to hub: FleetHub) {
+    let paths = directory.withLock { directory -> [String] in
+      if directory.refresh() {
+        report(directory.faults)
+      } else if hasRead.exchange(true, ordering: .relaxed) {
+        return []
+      }
+      return Array(directory.files.values)
+    }
+    for path in paths {
+      // A file that has an error now stays as it was.
+      guard let bytes = try? Files.bytes(path), let file = try? SiteFile(parsing: bytes) else {
+        continue
+      }
+      hub.set(file)
+    }
+  }
+
+  private func report(_ faults: [SiteDirectory.Fault]) {
+    for fault in faults { FleetError.warn("\(fault)") }
+  }
+
+  @Sendable func picture(of site: String, _ plan: SiteFile.Plan) throws -> [UInt8] {
+    let bytes = try Files.bytes("\(path)/\(plan.image)")
+    guard bytes.count <= Self.maximumPicture else {
+      throw FleetError(.badData, "\(plan.image) has more than 16 MiB")
+    }
+    return bytes
+  }
+}
+
+/// Recorded pictures and changes, a JSON object a line.
+private struct PictureReplay {
+  private let file: FileDescriptor
+
+  init(_ path: String) throws {
+    do {
+      file = path == "-" ? .standardInput : try FileDescriptor.open(FilePath(path), .readOnly)
+    } catch let error as Errno {
+      throw FleetError(.noInput, "cannot read \(path): \(error)")
+    }
+  }
+
+  /// Reads on a thread of its own, as a pipe may have nothing for long.
+  func start(to hub: FleetHub) {
+    DispatchQueue(label: "replay").async {
+      var waiting: [UInt8] = []
+      var part = [UInt8](repeating: 0, count: 1 << 16)
+      while let count = try? unsafe part.withUnsafeMutableBytes({ try unsafe file.read(into: $0) }),
+        count > 0
+      {
+        waiting += part[..<count]
+        guard let end = waiting.lastIndex(of: UInt8(ascii: "\n")) else { continue }
+        for line in waiting[..<end].split(separator: UInt8(ascii: "\n")) {
+          hub.receive(line: Array(line))
+        }
+        waiting.removeFirst(end + 1)
+      }
+    }
+  }
+}
