@@ -104,9 +104,10 @@ struct SiteClock: Sendable, Hashable {
     receivers[index].boot = report.boot
     receivers[index].number = report.number
     receivers[index].second = second
-    advance(index, sent: Double(report.time) / 1000 + report.delay)
+    let sent = Double(report.time) / 1000 + report.delay
+    advance(index, sent: sent)
     updateOffset()
-    updateDifference(index)
+    updateDifference(index, sent: sent)
     return add(report, of: index, second: second - receivers[index].difference)
   }
 
@@ -172,7 +173,7 @@ struct SiteClock: Sendable, Hashable {
     }
   }
 
-  private mutating func updateDifference(_ index: Int) {
+  private mutating func updateDifference(_ index: Int, sent: Double) {
     guard let offset, let own = receivers[index].offset else { return }
     let ahead = own - offset
     guard abs(ahead - Double(receivers[index].difference)) > Self.tolerance else {
@@ -181,7 +182,8 @@ struct SiteClock: Sendable, Hashable {
     }
     let doubted = receivers[index].doubted ?? live
     receivers[index].doubted = doubted
-    guard live - doubted >= Self.certainty else { return }
+    // A clock that leapt and came back has its greatest offset for a few seconds more.
+    guard live - doubted >= Self.certainty, own - (sent - live) <= Self.tolerance else { return }
     receivers[index].difference = abs(ahead) > Self.tolerance ? Int64(ahead.rounded()) : 0
     receivers[index].doubted = nil
     // Its reports that wait are of the wrong seconds if its clock was ahead.
@@ -198,8 +200,8 @@ struct SiteClock: Sendable, Hashable {
   }
 
   private mutating func add(_ report: ReceiverSecond, of index: Int, second: Int64) -> Bool {
-    // One whose clock seems to be behind is too late, also before the first second. One that is far ahead
-    // has no place among the seconds that wait.
+    // One whose clock seems to be behind is too late, also before the first second. One that is far
+    // ahead has no place among the seconds that wait.
     guard second > taken ?? .min, !receivers[index].isBehind(offset),
       second <= max(limit, (taken ?? limit) + Int64(Self.maximumSeconds))
     else { return false }

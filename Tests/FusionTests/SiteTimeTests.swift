@@ -103,6 +103,37 @@ import Testing
     #expect(run.missing == [] && run.room == 1)
   }
 
+  @Test(arguments: 20..<Int64(26)) func `a clock that leaps for a moment is no trouble`(leap: Int64) {
+    var run = Run(3)
+    var clock = SiteClock(receivers: 3, patience: 5)
+    for second in 0..<Int64(60) {
+      // One receiver is away, so that seconds are computed without it.
+      for receiver in 0..<3 where receiver < 2 || second < 15 {
+        let ahead: Int64 = receiver == 1 && (leap..<leap + 8).contains(second) ? 600 : 0
+        var report = Self.report(receiver, second, room: 1, ahead: ahead)
+        // It reports later in each second.
+        if receiver == 1 { report.time += 580 }
+        run.receive(report)
+        #expect(run.fusion.clockDifference(of: "r1") == 0)
+        _ = clock.receive(report, of: receiver)
+        while let next = clock.next() { #expect(next.second <= Self.start + second) }
+      }
+    }
+    // The others do not wait for its first report after the leap.
+    #expect(run.fusion.ignored <= 1 && run.missing == ["r2"])
+  }
+
+  @Test func `what a wrong clock said of later seconds is not evidence in them`() {
+    var run = Run(3)
+    for second in 0..<Int64(150) {
+      for receiver in 0..<3 where receiver != 1 || second < 40 {
+        run.receive(Self.report(receiver, second, room: 1, ahead: receiver == 1 ? 100 : 0))
+      }
+      if second > 60 { #expect(run.missing == ["r1"]) }
+    }
+    #expect(run.fusion.clockDifference(of: "r1") == 100)
+  }
+
   @Test func `a difference of up to two seconds is none`() {
     var run = Run(3)
     for second in 0..<Int64(30) {
@@ -285,6 +316,44 @@ import Testing
       receptions += second.reports.values.reduce(0) { $0 + $1.receptions.count }
     }
     #expect(count <= SiteClock.maximumSeconds && receptions <= SiteClock.maximumSize)
+  }
+
+  @Test func `any numbers are taken, and seconds come in order`() {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    print("seed \(seed)")
+    var generator = SplitMix64(seed: seed)
+    let edges: [Double] = [0, 1, 30, 3600, 1e7, -1, 1e300, .nan, .infinity]
+    var clock = SiteClock(receivers: 3, patience: 5)
+    var taken = 0
+    for number in 0..<Int64(20_000) {
+      var report = Self.report(0, number / 3, room: 0)
+      switch generator.next() % 8 {
+      case 0: report.time = Int64(bitPattern: generator.next())
+      case 1: report.time = .random(in: 0..<10_000_000_000_000, using: &generator)
+      case 2: report.number = generator.next() >> (generator.next() % 64)
+      case 3: report.boot = generator.next() % 3
+      case 4: report.delay = edges.randomElement(using: &generator) ?? 0
+      case 5: report.seconds = edges.randomElement(using: &generator) ?? 0
+      default: break
+      }
+      let before = clock.taken
+      let isEvidence = clock.receive(report, of: Int(number % 3))
+      // Only clocks that are set back begin anew.
+      if let before, let now = clock.taken, now < before { #expect(now < before - 5) }
+      var last = clock.taken ?? .min
+      while let second = clock.next() {
+        #expect(second.second > last && !second.reports.isEmpty)
+        last = second.second
+        taken += 1
+      }
+      if !(0...1e7).contains(report.delay) || !(0.001...3600).contains(report.seconds) {
+        #expect(!isEvidence)
+      }
+    }
+    var left = 0
+    while clock.take() != nil { left += 1 }
+    print("\(taken) seconds, \(left) left")
+    #expect(left <= SiteClock.maximumSeconds)
   }
 
   // MARK: Seconds
