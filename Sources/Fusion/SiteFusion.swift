@@ -108,6 +108,9 @@ package struct SiteFusion: Sendable {
     let second = next.second
     let reports = next.reports.sorted { $0.key < $1.key }
     var transitions = admit(reports.flatMap(\.value.receptions), second: second)
+    // Clocks that were set back leave beacons that were received later.
+    let known = second - configuration.memory...second + configuration.memory
+    transitions += forget(second: second) { !known.contains($0.received) }
     var none = Array(repeating: BeaconFilter.Evidence.missing, count: model.receivers)
     for (index, report) in reports where report.showsAbsence { none[index] = .absent }
     var evidence: [BeaconIdentity: [BeaconFilter.Evidence]] = [:]
@@ -123,8 +126,7 @@ package struct SiteFusion: Sendable {
       let transition = step(identity, evidence[identity] ?? none, second: second)
       if let transition { transitions.append(transition) }
     }
-    let oldest = second - configuration.memory
-    return transitions + forget(second: second) { $0.received < oldest }
+    return transitions
   }
 
   /// Takes the beacons that are received. For new ones beyond the limit, those that were received
@@ -143,7 +145,7 @@ package struct SiteFusion: Sendable {
     }
     guard !new.isEmpty else { return [] }
     let excess = beacons.count + new.count - configuration.limit
-    let transitions = forget(second: second, most: max(0, excess)) { $0.received < second }
+    let transitions = forget(second: second, most: max(0, excess)) { $0.received != second }
     for reception in receptions
     where beacons.count < configuration.limit && beacons[reception.beacon] == nil {
       let power =
