@@ -185,10 +185,12 @@ package struct SiteFusion: Sendable {
       .sorted { ($0.value.received, $0.key) < ($1.value.received, $1.key) }
     return order.prefix(most).compactMap { identity, beacon in
       beacons[identity] = nil
-      guard beacon.place != .unknown, var estimate = beacon.estimate else { return nil }
-      estimate.place = .unknown
-      estimate.since = second
-      estimate.probability = 0
+      guard beacon.place != .unknown else { return nil }
+      // The last estimate is not part of the state.
+      let none = RoomEstimate.Candidate(.unknown, probability: 0)
+      let estimate = RoomEstimate(
+        beacon: identity, place: .unknown, since: second, received: beacon.received, best: none,
+        runnerUp: none, missing: [], probability: 0)
       return RoomTransition(second: second, former: beacon.place, estimate: estimate)
     }
   }

@@ -87,6 +87,29 @@ import Testing
       }
     }
     #expect(transitions > 10)
+
+    // Beacons that are forgotten leave their rooms, also right after the change of workers.
+    var later = reports.suffix(4).map { report in
+      var report = report
+      report.time = WallClockTime(nanoseconds: report.time.nanoseconds + 7200 * 1_000_000_000)
+      report.number += 10_000
+      report.beacons = []
+      return report
+    }
+    later += later.map { report in
+      var report = report
+      report.time = WallClockTime(nanoseconds: report.time.nanoseconds + 1_000_000_000)
+      report.number += 1
+      return report
+    }
+    parts = try shard(state: parts.encodedState())
+    var forgotten = 0
+    for report in later {
+      let expected = whole.process(report.json, routingKey: Self.key(report))
+      #expect(parts.process(report.json, routingKey: Self.key(report)) == expected)
+      forgotten += expected.filter { $0.stream == .transitions }.count
+    }
+    #expect(forgotten > 0)
   }
 
   @Test func repeatsAreIgnored() throws {
