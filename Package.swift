@@ -600,7 +600,7 @@ let package = Package(
 if Context.environment["BUILD_STUDIES"] != nil {
   let libraries = [
     "ranging-trace": ["Ranging", "TestSupport"], "regions-trace": ["Regions", "TestSupport"],
-    "geofences-trace": ["Positioning"],
+    "geofences-trace": ["Positioning"], "rooms-study": ["FleetSites", "Fusion", "TestSupport"],
     "apps-cost": ["AppDaemon", "BeaconTesting", "Regions", "ServiceCore"],
     "micro": [
       "Bytes", "CaptureFiles", "CoreLocation", "HCIPackets", "Ranging", "Regions",

@@ -59,6 +59,21 @@ package struct RoomScore: Sendable, Hashable {
     states[beacon] = state
   }
 
+  /// Adds the score of another recording.
+  package mutating func merge(_ other: RoomScore) {
+    right += other.right
+    wrong += other.wrong
+    unknown += other.unknown
+    falseChanges += other.falseChanges
+    latencies += other.latencies
+    missed += other.missed
+    for index in bins.indices {
+      bins[index].count += other.bins[index].count
+      bins[index].right += other.bins[index].right
+      bins[index].probability += other.bins[index].probability
+    }
+  }
+
   package var seconds: Int { right + wrong + unknown }
 
   /// The share of seconds in which the answer was right.
