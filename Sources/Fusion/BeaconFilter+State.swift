@@ -5,7 +5,11 @@ extension BeaconFilter {
     state.put(measuredPower)
     state.put(offset)
     state.put(offsetVariance)
+    state.put(lossFactor)
+    state.put(lossFactorVariance)
     state.put(advertisements)
+    state.put(silence)
+    state.put(gap)
     state.put(UInt32(weights.count))
     for weight in weights { state.put(weight) }
     state.put(UInt32(shadows.count))
@@ -15,7 +19,8 @@ extension BeaconFilter {
         state.put(memory.share)
         state.put(memory.variance)
       }
-      state.put(shadow.detection)
+      state.put(shadow.reception)
+      state.put(shadow.absence)
     }
   }
 
@@ -23,17 +28,23 @@ extension BeaconFilter {
     measuredPower = try cursor.readFloat()
     offset = try cursor.readFloat()
     offsetVariance = try cursor.readFloat()
+    lossFactor = try cursor.readFloat()
+    lossFactorVariance = try cursor.readFloat()
     advertisements = try cursor.readFloat()
+    silence = try cursor.readFloat()
+    gap = try cursor.readFloat()
     weights = []
     for _ in 0..<(try cursor.readCount(ofBytes: 4)) {
       weights.append(try cursor.readLittleEndian(UInt32.self))
     }
     shadows = []
-    for _ in 0..<(try cursor.readCount(ofBytes: 28)) {
+    for _ in 0..<(try cursor.readCount(ofBytes: 32)) {
       let lying = try Memory(reading: &cursor)
       let carried = try Memory(reading: &cursor)
       shadows.append(
-        Shadow(lying: lying, carried: carried, detection: try cursor.readFloat()))
+        Shadow(
+          lying: lying, carried: carried, reception: try cursor.readFloat(),
+          absence: try cursor.readFloat()))
     }
   }
 

@@ -4,11 +4,12 @@ internal import RealModule
 /// beacon lies in a cell, is carried through it, or is outside the site.
 ///
 /// The evidence of a second is what each working receiver received or did not. Its mean signal
-/// strength is that of the cell, with the offset of the beacon and a shadowing that stays while the
-/// beacon lies: a Gauss-Markov process (Gudmundson, *Correlation model for shadow fading in mobile
+/// strength is that of the cell, with the offset of the beacon, a factor of the site's losses, and a
+/// shadowing that stays while the beacon lies: a Gauss-Markov process (Gudmundson, *Correlation model for shadow fading in mobile
 /// radio systems*, Electronics Letters 27(23), 1991). A Kalman filter for each receiver subtracts
 /// what earlier seconds said of it, so that a beacon which lies for an hour gives little more
-/// evidence than in its first minute.
+/// evidence than in its first minute. Whether a receiver should receive the beacon depends on the
+/// same estimate: that a strong beacon vanishes is evidence against all cells.
 package struct BeaconFilter: Sendable, Hashable {
   /// The estimate of a receiver's shadowing from earlier seconds: in a cell with the loss `l`, its mean
   /// is `level + share * l` with `variance`.
@@ -36,8 +37,9 @@ package struct BeaconFilter: Sendable, Hashable {
   struct Shadow: Sendable, Hashable {
     var lying: Memory
     var carried: Memory
-    /// The share of the evidence of a reception, or of none, that earlier seconds have given.
-    var detection: Float = 0
+    /// The shares of the evidence of a reception, and of none, that earlier seconds have given.
+    var reception: Float = 0
+    var absence: Float = 0
   }
 
   /// The weights that are not nearly zero, each as its index above its 16-bit weight: the cells in
@@ -48,9 +50,16 @@ package struct BeaconFilter: Sendable, Hashable {
   var measuredPower: Float
   /// The beacon's signal strength above ``measuredPower``, in dB.
   var offset: Float = 0
-  var offsetVariance: Float = 25
+  var offsetVariance: Float = 49
+  /// The factor between the site's losses and the real ones: people state an exponent that they do not
+  /// know, and it differs between places.
+  var lossFactor: Float = 1
+  var lossFactorVariance: Float = 0.1
   /// The advertisements of a second.
   var advertisements: Float = 1
+  /// The share of seconds in which the beacon does not advertise, and the seconds since a reception.
+  var silence = Self.leastSilence
+  var gap: Float = 0
 
   /// A beacon that is received for the first time, or believed to be in a room or, with the number
   /// of rooms, outside.
@@ -89,7 +98,7 @@ package struct BeaconFilter: Sendable, Hashable {
   mutating func step(_ evidence: [Evidence], _ model: SiteModel, _ workspace: inout Workspace) {
     workspace.unpack(weights)
     move(model, &workspace)
-    updateRate(evidence)
+    updateRates(evidence)
     weigh(evidence, model, &workspace)
     workspace.apply()
     learn(evidence, model, workspace)
@@ -126,12 +135,25 @@ package struct BeaconFilter: Sendable, Hashable {
     workspace.outside += leaves - enters
   }
 
-  private mutating func updateRate(_ evidence: [Evidence]) {
+  private mutating func updateRates(_ evidence: [Evidence]) {
     advertisements = max(0.1, advertisements * 0.995)
+    var isReceived = false
     for case .received(let count, _) in evidence {
       advertisements = min(50, max(advertisements, Float(count)))
+      isReceived = true
+    }
+    if isReceived {
+      let kept = 1 - Self.silenceGain
+      let silent = 1 - (1 - silence) * Float.pow(kept, min(60, gap))
+      silence = max(Self.leastSilence, silent * kept)
+      gap = 0
+    } else if evidence.contains(.absent) {
+      gap += 1
     }
   }
+
+  private static let leastSilence: Float = 0.03
+  private static let silenceGain: Float = 0.05
 
   /// Sets the workspace's logarithms of the likelihoods.
   private func weigh(_ evidence: [Evidence], _ model: SiteModel, _ workspace: inout Workspace) {
@@ -147,25 +169,28 @@ package struct BeaconFilter: Sendable, Hashable {
       switch evidence {
       case .received(let count, let mean):
         let shadow = shadows[receiver]
-        let weight = 1 - shadow.detection
-        workspace.add(chances.received, power: power, losses, weight: weight)
+        let weight = 1 - shadow.reception
+        workspace.add(chances.received, power, lossFactor, losses, shadow, weight: weight)
         outside += Self.receptionOutside * weight
         guard let mean else { break }
-        let noise = model.variance(count: count, mean: mean)
+        let noise = model.variance(count: count)
         let level = mean - power
-        lying.add(level, shadow.lying, noise: noise, losses)
-        carried.add(level, shadow.carried, noise: noise, losses)
+        lying.add(level, shadow.lying, noise: noise, lossFactor, losses)
+        carried.add(level, shadow.carried, noise: noise, lossFactor, losses)
         outside += Self.outside(level, shadow.lying, noise: noise, power: power)
       case .absent:
-        let weight = 1 - shadows[receiver].detection
-        workspace.add(chances.absent, power: power, losses, weight: weight)
+        let shadow = shadows[receiver]
+        let weight = 1 - shadow.absence
+        workspace.add(chances.absent, power, lossFactor, losses, shadow, weight: weight)
       case .missing: break
       }
     }
     workspace.outsideLogarithm = outside
-    lying.finish(offsetVariance, into: &workspace.lying)
-    carried.finish(offsetVariance, into: &workspace.carried)
-    workspace.residual = lying.residual(offsetVariance)
+    // No receiver received the beacon. It may not have advertised.
+    if gap > 0 { workspace.mix(silence) }
+    lying.finish(offsetVariance, lossFactorVariance, into: &workspace.lying)
+    carried.finish(offsetVariance, lossFactorVariance, into: &workspace.carried)
+    workspace.residual = lying.residual(offsetVariance, lossFactorVariance)
   }
 
   /// The logarithm of the probability that a receiver receives a beacon outside.
@@ -182,7 +207,7 @@ package struct BeaconFilter: Sendable, Hashable {
     return -0.5 * (error * error / variance + Float.log(variance))
   }
 
-  /// Learns the offset of the beacon and the shadowing of each receiver.
+  /// Learns the offset and the loss factor of the beacon, and the shadowing of each receiver.
   private mutating func learn(
     _ evidence: [Evidence], _ model: SiteModel, _ workspace: Workspace
   ) {
@@ -195,25 +220,28 @@ package struct BeaconFilter: Sendable, Hashable {
     let power = measuredPower + offset
     for (receiver, evidence) in evidence.enumerated() {
       if case .received(let count, let mean?) = evidence {
-        let noise = model.variance(count: count, mean: mean)
+        let noise = model.variance(count: count)
         shadows[receiver].lying.update(mean - power, noise: noise)
         shadows[receiver].carried.update(mean - power, noise: noise)
       }
-      if evidence != .missing {
-        shadows[receiver].detection += 0.5 * (1 - shadows[receiver].detection)
+      switch evidence {
+      case .received: shadows[receiver].reception += 0.5 * (1 - shadows[receiver].reception)
+      case .absent: shadows[receiver].absence += 0.5 * (1 - shadows[receiver].absence)
+      case .missing: break
       }
-      shadows[receiver].detection *= persistence
+      shadows[receiver].reception *= persistence
+      shadows[receiver].absence *= persistence
       shadows[receiver].lying.decay(persistence, toward: variance)
       shadows[receiver].carried.decay(model.persistenceMoving, toward: variance)
     }
     guard let residual = workspace.residual, still > 0.05 else { return }
-    var mean: Float = 0
-    for cell in 0..<model.grid.count {
-      mean += workspace.still[cell] * residual.means[cell / 8][cell % 8]
-    }
-    let change = min(3, max(-3, mean / still)) * (still / inside)
+    let belief = still / inside
+    let change = min(3, max(-3, workspace.mean(of: residual.offsets) / still)) * belief
     offset = min(20, max(-20, offset + change))
-    offsetVariance = max(4, residual.variance)
+    offsetVariance = max(2, workspace.mean(of: residual.offsetVariances) / still)
+    let factorChange = min(0.1, max(-0.1, workspace.mean(of: residual.factors) / still)) * belief
+    lossFactor = min(1.8, max(0.3, lossFactor + factorChange / 2))
+    lossFactorVariance = max(0.01, workspace.mean(of: residual.factorVariances) / still)
     for receiver in shadows.indices {
       shadows[receiver].lying.level -= change * shadows[receiver].lying.share
       shadows[receiver].carried.level -= change * shadows[receiver].carried.share
@@ -221,58 +249,86 @@ package struct BeaconFilter: Sendable, Hashable {
   }
 }
 
-/// The sums of a Gaussian likelihood for each cell, whose common offset is not known.
+/// The sums of a Gaussian likelihood for each cell, with an offset and a loss factor that are not known.
 ///
-/// With errors e of variance v and an offset of variance t, whose effect on e is g, the logarithm is
-/// -1/2 (Σ e²/v - (Σ g e/v)² / (1/t + Σ g²/v) + Σ ln v + ln (1 + t Σ g²/v)).
+/// With errors e of variance v = 1/w, gains g, losses l, and the variances t of the offset and u of the
+/// factor, the logarithm is -1/2 (Σ w e² - b' A⁻¹ b + Σ ln v + ln (t u det A)), in which
+/// A = [[1/t + Σ w g², -Σ w g² l], [-Σ w g² l, 1/u + Σ w g² l²]] and b = (Σ w g e, -Σ w g l e).
 private struct Accumulator {
   typealias Lanes = SiteGrid.Lanes
 
-  private var squares: [Lanes]
-  private var sums: [Lanes]
+  private struct Sums {
+    /// Σ w e², Σ w g e and Σ w g l e.
+    var squares = Lanes()
+    var errors = Lanes()
+    var products = Lanes()
+    /// Σ w g² l and Σ w g² l².
+    var losses = Lanes()
+    var lossSquares = Lanes()
+  }
+
+  private var sums: [Sums]
+  /// Σ w g² and Σ ln v.
   private var precision: Float = 0
   private var logarithms: Float = 0
   private var isEmpty = true
 
-  init(width: Int) {
-    squares = Array(repeating: Lanes(), count: width)
-    sums = squares
-  }
+  init(width: Int) { sums = Array(repeating: Sums(), count: width) }
 
   /// Adds a receiver's second with the mean `level` above the beacon's power.
   mutating func add(
-    _ level: Float, _ memory: BeaconFilter.Memory, noise: Float, _ losses: ArraySlice<Lanes>
+    _ level: Float, _ memory: BeaconFilter.Memory, noise: Float, _ factor: Float,
+    _ losses: ArraySlice<Lanes>
   ) {
     let level = level - memory.level
     let gain = 1 - memory.share
     let variance = memory.variance + noise
     isEmpty = false
     let weight = 1 / variance
-    let part = gain * weight
     var index = 0
     for loss in losses {
-      let error = level + gain * loss
-      squares[index] += error * error * weight
-      sums[index] += error * part
+      let scaled = gain * loss
+      let error = level + factor * scaled
+      let weighted = weight * error
+      sums[index].squares += weighted * error
+      sums[index].errors += gain * weighted
+      sums[index].products += scaled * weighted
+      sums[index].losses += gain * weight * scaled
+      sums[index].lossSquares += weight * scaled * scaled
       index += 1
     }
-    precision += gain * part
+    precision += gain * gain * weight
     logarithms += Float.log(variance)
   }
 
-  func finish(_ offset: Float, into result: inout [Lanes]) {
+  func finish(_ offset: Float, _ factor: Float, into result: inout [Lanes]) {
     guard !isEmpty else { return }
-    let scale = 1 / (1 / offset + precision)
-    let constant = logarithms + Float.log(1 + offset * precision)
-    for index in squares.indices {
-      result[index] -= 0.5 * (squares[index] - sums[index] * sums[index] * scale + constant)
+    let a = 1 / offset + precision
+    for (index, sums) in sums.enumerated() {
+      let d = 1 / factor + sums.lossSquares
+      let determinant = a * d - sums.losses * sums.losses
+      let explained =
+        sums.errors * (d * sums.errors - 2 * sums.losses * sums.products)
+        + a * sums.products * sums.products
+      var constant = offset * factor * determinant
+      for lane in 0..<8 { constant[lane] = Float.log(constant[lane]) }
+      result[index] -= 0.5 * (sums.squares - explained / determinant + constant + logarithms)
     }
   }
 
-  /// The mean of the offset in each cell, and its variance.
-  func residual(_ offset: Float) -> Workspace.Residual? {
+  /// What each cell says of the offset and of the loss factor.
+  func residual(_ offset: Float, _ factor: Float) -> Workspace.Residual? {
     guard !isEmpty else { return nil }
-    let variance = 1 / (1 / offset + precision)
-    return Workspace.Residual(means: sums.map { $0 * variance }, variance: variance)
+    let a = 1 / offset + precision
+    var residual = Workspace.Residual()
+    for sums in sums {
+      let d = 1 / factor + sums.lossSquares
+      let determinant = a * d - sums.losses * sums.losses
+      residual.offsets.append((d * sums.errors - sums.losses * sums.products) / determinant)
+      residual.factors.append((sums.losses * sums.errors - a * sums.products) / determinant)
+      residual.offsetVariances.append(d / determinant)
+      residual.factorVariances.append(Lanes(repeating: a) / determinant)
+    }
+    return residual
   }
 }

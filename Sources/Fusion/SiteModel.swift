@@ -39,14 +39,12 @@ package struct SiteModel: Sendable {
   let enters: Float = 1 / 120
   /// The correlation of the shadowing from second to second, for a minute where the beacon lies.
   let persistenceStill: Float = 0.983
-  let persistenceMoving: Float = 0.6
+  let persistenceMoving: Float = 0.8
 
-  /// The variance of the mean of so many advertisements, in dB². Receivers round. Near the
-  /// sensitivity only the strong advertisements are received, so that the mean says little.
-  func variance(count: Int, mean: Float) -> Float {
+  /// The variance of the mean of so many advertisements, in dB². Receivers round.
+  func variance(count: Int) -> Float {
     let noise = Float(site.propagation.noise)
-    let isWeak = 1 / (1 + Float.exp((mean - Float(site.propagation.sensitivity) - 5) / 2))
-    return noise * noise / Float(max(1, count)) + 0.25 + 40 * isWeak
+    return noise * noise / Float(max(1, count)) + 0.25
   }
 
   /// The weakest signal strength of the tables, in dBm.

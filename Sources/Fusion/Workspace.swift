@@ -5,8 +5,10 @@ package struct Workspace {
   typealias Lanes = SiteGrid.Lanes
 
   struct Residual {
-    var means: [Lanes]
-    var variance: Float
+    var offsets: [Lanes] = []
+    var offsetVariances: [Lanes] = []
+    var factors: [Lanes] = []
+    var factorVariances: [Lanes] = []
   }
 
   /// The probability of lying in each cell, and of being carried through it.
@@ -36,22 +38,53 @@ package struct Workspace {
     }
   }
 
-  /// Adds the logarithm of a probability that depends on the signal strength, by the whole dB.
+  /// Adds the logarithm of a probability that depends on the signal strength, by the whole dB. Where
+  /// earlier seconds say what it is, the cells differ less.
   mutating func add(
-    _ chances: [Float], power: Float, _ losses: ArraySlice<Lanes>, weight: Float
+    _ chances: [Float], _ power: Float, _ factor: Float, _ losses: ArraySlice<Lanes>,
+    _ shadow: BeaconFilter.Shadow, weight: Float
   ) {
-    let top = Float(chances.count - 1)
-    // The index is rounded.
-    let first = power - SiteModel.lowestLevel + 0.5
-    var vector = 0
-    for loss in losses {
-      let index = (first - loss).clamped(lowerBound: Lanes(), upperBound: Lanes(repeating: top))
-      var logarithm = Lanes()
-      for lane in 0..<8 { logarithm[lane] = chances[Int(index[lane])] }
-      lying[vector] += logarithm * weight
-      carried[vector] += logarithm * weight
-      vector += 1
+    func add(_ memory: BeaconFilter.Memory, to logarithms: inout [Lanes]) {
+      let top = Lanes(repeating: Float(chances.count - 1))
+      // The index is rounded.
+      let first = power + memory.level - SiteModel.lowestLevel + 0.5
+      let scale = factor * (1 - memory.share)
+      var vector = 0
+      for loss in losses {
+        let index = (first - scale * loss).clamped(lowerBound: Lanes(), upperBound: top)
+        var logarithm = Lanes()
+        for lane in 0..<8 { logarithm[lane] = chances[Int(index[lane])] }
+        logarithms[vector] += logarithm * weight
+        vector += 1
+      }
     }
+    add(shadow.lying, to: &lying)
+    add(shadow.carried, to: &carried)
+  }
+
+  /// Mixes the likelihoods of a second without a reception with that of a beacon that does not
+  /// advertise, which is one.
+  mutating func mix(_ silence: Float) {
+    func mixed(_ logarithms: Lanes) -> Lanes {
+      var mixed = logarithms
+      for lane in 0..<8 {
+        mixed[lane] = Float.log(silence + (1 - silence) * Float.exp(logarithms[lane]))
+      }
+      return mixed
+    }
+    for vector in lying.indices {
+      lying[vector] = mixed(lying[vector])
+      carried[vector] = mixed(carried[vector])
+    }
+  }
+
+  /// The sum of a value of each cell, by the probability of lying there.
+  func mean(of values: [Lanes]) -> Float {
+    var sum: Float = 0
+    for cell in still.indices where still[cell] > 0 {
+      sum += still[cell] * values[cell / 8][cell % 8]
+    }
+    return sum
   }
 
   /// Multiplies the weights by the likelihoods, and makes their sum one.

@@ -68,7 +68,8 @@ func harness(runs: Int) {
     errors.sort()
     print(
       name.padded(to: 18) + "wrong \(percent(1 - score.rightShare)) %, calibration "
-        + "\(percent(score.error)) %, median error \((errors[errors.count / 2] * 100).rounded()) cm")
+        + "\(percent(score.error)) %, median error \((errors[errors.count / 2] * 100).rounded()) cm"
+    )
   }
 }
 

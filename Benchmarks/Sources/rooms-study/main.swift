@@ -143,7 +143,8 @@ func cases() -> [Case] {
       $0.real.propagation.wallLoss = 5
     },
     make("few receivers") {
-      $0.real.receivers = $0.real.receivers.enumerated().filter { $0.offset % 3 != 1 }.map(\.element)
+      $0.real.receivers = $0.real.receivers.enumerated().filter { $0.offset % 3 != 1 }.map(
+        \.element)
       $0.stated.receivers = $0.real.receivers
     },
   ]
