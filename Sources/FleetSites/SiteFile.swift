@@ -191,18 +191,22 @@ private struct SiteReader {
 
   private func room(_ table: TOMLTable) throws(Problem) -> Site.Room {
     try check(table, keys: ["name", "outline", "floor", "entrance"])
-    var outline: [Site.Point] = []
+    var room = Site.Room(
+      try name(table), floor: try floor(table), isEntrance: try flag(table, "entrance"))
     if let item = table["outline"] {
       guard case .array(let corners) = item.value, (3...64).contains(corners.count) else {
         throw Problem(
           "outline: expected 3 to 64 corners, as [[0, 0], [4, 0], [4, 3]]",
           at: item.range.lowerBound)
       }
-      for corner in corners { outline.append(try point(corner, "outline")) }
+      for corner in corners { room.outline.append(try point(corner, "outline")) }
+      guard !room.hasCrossingEdges, room.area >= 0.01 else {
+        throw Problem(
+          "outline: expected corners in order around an area, with edges that do not cross",
+          at: item.range.lowerBound)
+      }
     }
-    return Site.Room(
-      try name(table), outline: outline, floor: try floor(table),
-      isEntrance: try flag(table, "entrance"))
+    return room
   }
 
   private func receiver(

@@ -137,6 +137,27 @@ extension Site.Room {
     zip(outline, outline.dropFirst() + outline.prefix(1))
   }
 
+  /// The area within the outline in m², if no edges cross.
+  package var area: Double {
+    abs(edges.reduce(0) { $0 + $1.0.x * $1.1.y - $1.1.x * $1.0.y }) / 2
+  }
+
+  /// Whether two edges of the outline cross.
+  package var hasCrossingEdges: Bool {
+    func side(_ edge: (Site.Point, Site.Point), _ point: Site.Point) -> Double {
+      let way = edge.1 - edge.0
+      let other = point - edge.0
+      return way.x * other.y - way.y * other.x
+    }
+    let edges = Array(edges)
+    return edges.indices.contains { first in
+      edges[(first + 1)...].contains { second in
+        side(edges[first], second.0) * side(edges[first], second.1) < 0
+          && side(second, edges[first].0) * side(second, edges[first].1) < 0
+      }
+    }
+  }
+
   /// The distance of a point from the outline, in meters.
   func distance(to point: Site.Point) -> Double {
     edges.map { start, end in

@@ -117,7 +117,14 @@ private struct Layout {
   init(_ site: Site) {
     // At most half of the cells by area, since a room has the squares along its outline too.
     let area = site.rooms.reduce(0) { $0 + $1.area }
-    size = max(0.25, (area / Double(SiteGrid.limit / 2)).squareRoot())
+    // Whatever the outlines are, few squares are looked at.
+    let boxes = site.rooms.compactMap(\.bounds).map { $0.high - $0.low }
+    let boxArea = boxes.reduce(0) { $0 + $1.x * $1.y }
+    let boxSides = boxes.reduce(0) { $0 + $1.x + $1.y }
+    size = [
+      0.25, (area / Double(SiteGrid.limit / 2)).squareRoot(), (boxArea / 65_536).squareRoot(),
+      boxSides / 16_384,
+    ].reduce(0, max)
     var numbers: [Square: Int] = [:]
     for (index, room) in site.rooms.enumerated() {
       let before = cells.count
@@ -164,10 +171,6 @@ private struct Layout {
 }
 
 extension Site.Room {
-  fileprivate var area: Double {
-    abs(edges.reduce(0) { $0 + $1.0.x * $1.1.y - $1.1.x * $1.0.y }) / 2
-  }
-
   var center: Site.Point? {
     guard !outline.isEmpty else { return nil }
     let sum = outline.reduce(Site.Point(0, 0)) { Site.Point($0.x + $1.x, $0.y + $1.y) }
