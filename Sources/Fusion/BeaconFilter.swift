@@ -50,7 +50,7 @@ package struct BeaconFilter: Sendable, Hashable {
   var measuredPower: Float
   /// The beacon's signal strength above ``measuredPower``, in dB.
   var offset: Float = 0
-  var offsetVariance: Float = 49
+  var offsetVariance: Float = 100
   /// The factor between the site's losses and the real ones: people state an exponent that they do not
   /// know, and it differs between places.
   var lossFactor: Float = 1
@@ -235,13 +235,17 @@ package struct BeaconFilter: Sendable, Hashable {
       shadows[receiver].carried.decay(model.persistenceMoving, toward: variance)
     }
     guard let residual = workspace.residual, still > 0.05 else { return }
+    // What is learned from cells that disagree, and while the beacon may be carried, stays uncertain.
     let belief = still / inside
-    let change = min(3, max(-3, workspace.mean(of: residual.offsets) / still)) * belief
-    offset = min(20, max(-20, offset + change))
-    offsetVariance = max(2, workspace.mean(of: residual.offsetVariances) / still)
-    let factorChange = min(0.1, max(-0.1, workspace.mean(of: residual.factors) / still)) * belief
-    lossFactor = min(1.8, max(0.3, lossFactor + factorChange / 2))
-    lossFactorVariance = max(0.01, workspace.mean(of: residual.factorVariances) / still)
+    let (bias, biasVariance) = workspace.moments(residual.offsets, residual.offsetVariances)
+    let change = min(30 - offset, max(-30 - offset, bias * belief))
+    offset += change
+    offsetVariance = min(100, max(2, biasVariance + (bias - change) * (bias - change)))
+    let (excess, excessVariance) = workspace.moments(residual.factors, residual.factorVariances)
+    let factorChange = min(1.8 - lossFactor, max(0.3 - lossFactor, excess * belief))
+    lossFactor += factorChange
+    let left = excess - factorChange
+    lossFactorVariance = min(0.1, max(0.01, excessVariance + left * left))
     for receiver in shadows.indices {
       shadows[receiver].lying.level -= change * shadows[receiver].lying.share
       shadows[receiver].carried.level -= change * shadows[receiver].carried.share

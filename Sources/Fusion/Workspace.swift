@@ -78,13 +78,20 @@ package struct Workspace {
     }
   }
 
-  /// The sum of a value of each cell, by the probability of lying there.
-  func mean(of values: [Lanes]) -> Float {
+  /// The mean and the variance of a number of which each cell has a mean and a variance, if the beacon
+  /// lies.
+  func moments(_ means: [Lanes], _ variances: [Lanes]) -> (mean: Float, variance: Float) {
+    var total: Float = 0
     var sum: Float = 0
+    var squares: Float = 0
     for cell in still.indices where still[cell] > 0 {
-      sum += still[cell] * values[cell / 8][cell % 8]
+      let mean = means[cell / 8][cell % 8]
+      total += still[cell]
+      sum += still[cell] * mean
+      squares += still[cell] * (mean * mean + variances[cell / 8][cell % 8])
     }
-    return sum
+    let mean = sum / total
+    return (mean, squares / total - mean * mean)
   }
 
   /// Multiplies the weights by the likelihoods, and makes their sum one.
