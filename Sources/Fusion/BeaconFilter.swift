@@ -50,7 +50,7 @@ package struct BeaconFilter: Sendable, Hashable {
   var measuredPower: Float
   /// The beacon's signal strength above ``measuredPower``, in dB.
   var offset: Float = 0
-  var offsetVariance: Float = 100
+  var offsetVariance: Float = 64
   /// The factor between the site's losses and the real ones: people state an exponent that they do not
   /// know, and it differs between places.
   var lossFactor: Float = 1
@@ -240,9 +240,9 @@ package struct BeaconFilter: Sendable, Hashable {
     let (bias, biasVariance) = workspace.moments(residual.offsets, residual.offsetVariances)
     let change = min(30 - offset, max(-30 - offset, bias * belief))
     offset += change
-    offsetVariance = min(100, max(2, biasVariance + (bias - change) * (bias - change)))
+    offsetVariance = min(64, max(2, biasVariance + (bias - change) * (bias - change)))
     let (excess, excessVariance) = workspace.moments(residual.factors, residual.factorVariances)
-    let factorChange = min(1.8 - lossFactor, max(0.3 - lossFactor, excess * belief))
+    let factorChange = min(1.8 - lossFactor, max(0.3 - lossFactor, excess * belief / 2))
     lossFactor += factorChange
     let left = excess - factorChange
     lossFactorVariance = min(0.1, max(0.01, excessVariance + left * left))
