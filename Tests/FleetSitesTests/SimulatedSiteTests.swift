@@ -110,7 +110,7 @@ import Testing
         _ = fusion.receive(
           ReceiverSecond(
             receiver: receiver.name, boot: 1, number: UInt64(120 + passed),
-            second: Int64(120 + passed), receptions: []))
+            time: Int64(120 + passed) * 1000, receptions: []))
       }
       for (beacon, room) in rooms where fusion.estimate(of: beacon)?.place != room {
         departures.append(passed)

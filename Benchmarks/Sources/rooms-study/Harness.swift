@@ -54,7 +54,7 @@ func harness(runs: Int) {
           if Double.random(in: 0..<1, using: &random) < 0.1 { rssi -= 6 }
           _ = fusion.receive(
             ReceiverSecond(
-              receiver: receiver.name, boot: 1, number: UInt64(second), second: second,
+              receiver: receiver.name, boot: 1, number: UInt64(second), time: second * 1000,
               receptions: [.init(beacon, count: 1, mean: rssi, measuredPower: -59)]))
         }
         guard let estimate = fusion.estimate(of: beacon), let point = estimate.position else {

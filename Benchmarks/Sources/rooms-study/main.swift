@@ -87,7 +87,8 @@ func run(_ item: Case, seed: UInt64) -> Result {
     for receiver in item.stated.receivers {
       _ = fusion.receive(
         ReceiverSecond(
-          receiver: receiver.name, boot: 1, number: UInt64(number), second: number, receptions: []))
+          receiver: receiver.name, boot: 1, number: UInt64(number), time: number * 1000,
+          receptions: []))
     }
     for (beacon, place) in places where fusion.estimate(of: beacon)?.place != place {
       result.departures.append(Int64(passed))
