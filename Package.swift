@@ -227,6 +227,21 @@ let package = Package(
       name: "fleet-engine-run", dependencies: ["FleetEngine", "FleetReports"],
       path: "Tests/FleetEngineRun"),
 
+    .systemLibrary(name: "CPostgreSQL", providers: [.apt(["libpq-dev"])]),
+    .target(
+      name: "FleetHistory",
+      dependencies: [
+        "CPostgreSQL", "Clocks", "FleetEngine", "FleetPicture", "FleetReports",
+        .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "Logging", package: "swift-log"),
+      ]),
+    // They start the server of Debian's package postgresql, which Scripts/setup.sh --ci installs.
+    .testTarget(
+      name: "FleetHistoryTests",
+      dependencies: [
+        "FleetEngine", "FleetHistory", "FleetPicture", "TestDaemons", "TestSupport",
+      ]),
+
     .target(
       name: "FleetPage",
       dependencies: [

@@ -41,6 +41,7 @@ has_header sqlite3.h sqlite3 || missing="$missing libsqlite3-dev"
 command -v pkg-config >/dev/null 2>&1 || missing="$missing pkg-config"
 has_header mosquitto.h libmosquitto || missing="$missing libmosquitto-dev"
 has_header amqp.h librabbitmq || missing="$missing librabbitmq-dev"
+has_header postgresql/libpq-fe.h libpq || missing="$missing libpq-dev"
 has_header curl/curl.h libcurl || missing="$missing libcurl4-openssl-dev"
 has_header openssl/hmac.h libcrypto || missing="$missing libssl-dev"
 command -v dbus-daemon >/dev/null 2>&1 || missing="$missing dbus"
@@ -74,6 +75,8 @@ if [ "$extra" = yes ]; then
   command -v openssl >/dev/null 2>&1 || missing="$missing openssl"
   # The node of FleetEngineTests.
   [ -x /usr/lib/rabbitmq/bin/rabbitmq-server ] || missing="$missing rabbitmq-server"
+  # The server of FleetHistoryTests.
+  ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || missing="$missing postgresql"
   # The daemon of AppDaemonTests.
   [ -x /usr/lib/polkit-1/polkitd ] || missing="$missing polkitd"
   # The desktop that asks for beaconscan agent.

@@ -27,7 +27,7 @@ package struct StreamEntry: Hashable, Sendable {
 /// Reads a stream from an offset on, through failures of the engine, each message once and in
 /// order.
 package final class StreamReader: Sendable {
-  private static let channel: UInt16 = 1
+  static let channel: UInt16 = 1
   private static let prefetch: UInt16 = 1000
   private static let turnTime = 0.05
 
@@ -73,6 +73,9 @@ package final class StreamReader: Sendable {
 
   /// The stream of the pictures.
   package static var pictures: String { FleetMessage.Stream.pictures.queue }
+
+  /// The stream of the transitions of all shards, where a transition may be repeated.
+  package static var transitionsStream: String { FleetMessage.Stream.transitions.queue }
 
   /// The stream of a shard's reports.
   package static func log(of shard: Shard) -> String { shard.log }

@@ -61,9 +61,9 @@ package final class Daemon {
   /// Makes it read its configuration again, where it does that on SIGHUP.
   package func reload() { Foundation.kill(process.identifier, SIGHUP) }
 
-  /// Asks it to end, and waits until it has.
-  package func end() {
-    Foundation.kill(process.identifier, SIGTERM)
+  /// Asks it to end by a signal, and waits until it has.
+  package func end(by signal: Int32 = SIGTERM) {
+    Foundation.kill(process.identifier, signal)
     process.wait()
   }
 

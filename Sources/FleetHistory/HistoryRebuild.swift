@@ -1,0 +1,124 @@
+import Clocks
+package import FleetEngine
+import FleetPicture
+package import Logging
+import Synchronization
+
+/// Builds the history again from the transitions that the engine has.
+///
+/// The changes of each site from its first transition on are replaced in one transaction, at the
+/// end: until then, and if the rebuild fails or is canceled, the history is as before. Older changes
+/// stay, because the engine does not have them any more. A ``HistoryWriter`` may write meanwhile.
+package final class HistoryRebuild: Sendable {
+  package struct Progress: Sendable {
+    /// The entries of the stream that have been read.
+    package var read = 0
+    /// The entries that the stream had at the beginning.
+    package var total: Int?
+    /// The entries that are not changes, or that the database refused.
+    package var skipped = 0
+  }
+
+  private static let batch = 1000
+
+  private let configuration: DatabaseConfiguration
+  private let engine: EngineConfiguration
+  private let logger: Logger
+  private let queue = EntryQueue()
+  private let thread = WorkerThread()
+  private let state = Mutex(Progress())
+  /// The offset of the oldest entry.
+  private let first = Mutex<UInt64?>(nil)
+
+  /// Creates a rebuild.
+  ///
+  /// - Throws: `EngineError` if the configuration is not valid or librabbitmq cannot be loaded.
+  package init(
+    _ database: DatabaseConfiguration, engine: EngineConfiguration,
+    logger: Logger = Logger(label: "fleet.history")
+  ) throws(EngineError) {
+    var database = database
+    // The last transaction writes everything.
+    database.answerTime = max(database.answerTime, 7200)
+    configuration = database
+    self.engine = engine
+    self.logger = logger
+    // Checks the configuration.
+    _ = try StreamReader(engine, stream: StreamReader.transitionsStream, from: .first) { _ in }
+  }
+
+  package var progress: Progress { state.withLock { $0 } }
+
+  /// Rebuilds once. It waits for the engine, and ends at the first failure of the database.
+  ///
+  /// - Throws: `DatabaseError`, of the kind `canceled` if the task is canceled.
+  package func run() async throws {
+    let stream = StreamReader.transitionsStream
+    let reader = try StreamReader(engine, stream: stream, from: .first, logger: logger) {
+      [self] entry in
+      first.withLock { $0 = $0 ?? entry.offset }
+      queue.put(entry)
+      thread.wake.send()
+    }
+    try await withThrowingTaskGroup { group in
+      group.addTask { await reader.run() }
+      defer {
+        queue.close()
+        group.cancelAll()
+      }
+      let end = try await end(of: stream)
+      try await withTaskCancellationHandler {
+        try await withCheckedThrowingContinuation { continuation in
+          let isRunning = thread.start { [self] in
+            continuation.resume(with: Result { try work(upTo: end) })
+          }
+          guard !isRunning else { return }
+          continuation.resume(
+            throwing: DatabaseError(
+              .refusal, "no thread can be started; end other programs, or raise their limit"))
+        }
+      } onCancel: {
+        queue.close()
+        thread.requestStop()
+      }
+    }
+  }
+
+  /// Returns the offset after the newest entry, or 0 if there is none.
+  private func end(of stream: String) async throws -> UInt64 {
+    while let count = await StreamReader.count(of: stream, engine, logger: logger) {
+      if count == 0 { return 0 }
+      // The number of entries since the first one that was read: the engine may have removed older
+      // ones between two looks.
+      if let first = first.withLock({ $0 }) {
+        state.withLock { $0.total = count }
+        return first + UInt64(clamping: count)
+      }
+      try? await Task.sleep(for: .milliseconds(50))
+    }
+    throw DatabaseError(.canceled, "the rebuild was ended")
+  }
+
+  private func work(upTo end: UInt64) throws(DatabaseError) {
+    let database = try HistoryDatabase(configuration) { [thread] in thread.isStopping }
+    try database.beginRebuilding()
+    var next: UInt64 = 0
+    while next < end {
+      guard !thread.isStopping else { throw DatabaseError(.canceled, "the rebuild was ended") }
+      let entries = queue.take(Self.batch)
+      guard let last = entries.last else {
+        thread.wake.wait(nanoseconds: 1_000_000_000)
+        continue
+      }
+      next = last.offset + 1
+      let skipped = try database.store(entries) { changes, _ throws(DatabaseError) in
+        try database.writeRebuilt(changes)
+      }
+      state.withLock { state in
+        state.read += entries.count
+        state.skipped += skipped
+      }
+    }
+    try database.replaceByRebuilt(next: next)
+  }
+}
