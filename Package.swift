@@ -343,8 +343,8 @@ let package = Package(
     .executableTarget(
       name: "beaconscan-fleet",
       dependencies: [
-        "Advertising", "Clocks", "FleetEngine", "FleetPage", "FleetPicture", "FleetReports",
-        "FleetSites", "FleetWork", "Fusion", "HTTPServing", "Scanning",
+        "Advertising", "Clocks", "FleetEngine", "FleetHistory", "FleetPage", "FleetPicture",
+        "FleetReports", "FleetSites", "FleetWork", "Fusion", "HTTPServing", "Scanning",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),

@@ -30,8 +30,10 @@ package struct DatabaseConfiguration: Sendable, Equatable {
 
 package struct DatabaseError: Error, Hashable, CustomStringConvertible {
   package enum Kind: Hashable, Sendable {
-    /// The connection string or libpq.
+    /// The connection string is not valid.
     case usage
+    /// libpq cannot be loaded.
+    case library
     /// The server cannot be reached, or the connection ended.
     case connection
     /// The schema is newer than this version, or there is none.

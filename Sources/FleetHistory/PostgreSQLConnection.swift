@@ -13,7 +13,7 @@ import Glibc
     guard unsafe cpostgresql_load(&table) != 0 else {
       let reason = unsafe dlerror().map { unsafe String(cString: $0) } ?? "a function is missing"
       throw DatabaseError(
-        .usage,
+        .library,
         "the fleet's history needs libpq, which cannot be loaded (\(reason)); install it: "
           + "apt-get install libpq5")
     }

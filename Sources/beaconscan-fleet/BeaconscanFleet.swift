@@ -17,7 +17,7 @@ struct BeaconscanFleet: AsyncParsableCommand {
       """,
     subcommands: [
       WorkCommand.self, ServeFleet.self, SimulateSite.self, PublishReports.self,
-      ReplayReports.self,
+      ReplayReports.self, RebuildHistory.self, ShowChanges.self, ShowOccupancy.self,
     ])
 
   static func main() async {

@@ -14,6 +14,7 @@ struct FleetError: Error, CustomStringConvertible {
     case unavailable = 69
     case cannotCreate = 73
     case ioError = 74
+    case interrupted = 130
   }
 
   /// Writes a sentence to standard error.
