@@ -3,56 +3,45 @@ package import Logging
 import Synchronization
 
 extension StreamReader {
-  /// Returns the number of messages that a stream has, by a connection of its own; 0 if there is no
-  /// stream. It waits for the engine until the task is canceled, and then returns `nil`.
-  package static func count(
-    of stream: String, _ configuration: EngineConfiguration,
-    logger: Logger = Logger(label: "fleet.reader")
-  ) async -> Int? {
-    guard let link = try? EngineLink(configuration, logger) else { return nil }
-    let count = Mutex<Int?>(nil)
-    await link.run { connection throws(EngineError) in
-      try connection.openChannel(channel)
-      var messages = 0
-      if try connection.hasQueue(stream, channel: channel + 1) {
-        messages = try connection.declareQueue(stream, [], channel: channel, isPassive: true)
-          .messages
-      }
-      count.withLock { $0 = messages }
-      link.stop()
-    }
-    return count.withLock { $0 }
-  }
-}
+  /// The seconds within which the newest messages, which the engine stored together, come.
+  private static let chunkTime = 2.0
+  /// The seconds within which the first of them comes.
+  private static let firstTime = 5.0
 
-extension StreamReader {
-  /// Returns whether a stream has come to an offset: a message with it, or with the one before, is
-  /// among the newest. If not, the stream is another one than that of which the offset was.
-  package static func hasReached(
-    _ offset: UInt64, in stream: String, _ configuration: EngineConfiguration,
+  /// Returns the offset of a stream's newest message, or `nil` if the stream has none, or if the
+  /// task is canceled. It waits for the engine, and for the stream, and may end with the message
+  /// `enough`.
+  ///
+  /// The engine does not say where a stream ends; the number of messages that it states is several
+  /// seconds old. So this reads the newest messages. On a very slow engine the result is of another
+  /// one of them, or `nil`.
+  package static func newestOffset(
+    of stream: String, _ configuration: EngineConfiguration, enough: UInt64 = .max,
     logger: Logger = Logger(label: "fleet.reader")
-  ) async -> Bool {
-    guard let count = await count(of: stream, configuration, logger: logger), count > 0 else {
-      return false
-    }
+  ) async throws(EngineError) -> UInt64? {
     let newest = Mutex<(offset: UInt64, since: MonotonicTime)?>(nil)
-    let reader = try? StreamReader(configuration, stream: stream, from: .last, logger: logger) {
+    let reader = try StreamReader(configuration, stream: stream, from: .last, logger: logger) {
       entry in
       newest.withLock { $0 = (entry.offset, $0?.since ?? .now) }
     }
-    guard let reader else { return false }
     return await withTaskGroup { group in
       group.addTask { await reader.run() }
       defer { group.cancelAll() }
+      var connected: (count: Int, since: MonotonicTime)?
       while !Task.isCancelled {
-        if let (last, since) = newest.withLock({ $0 }) {
-          if last >= offset - min(offset, 1) { return true }
-          // The newest messages come together.
-          if MonotonicTime.now.seconds(since: since) > 5 { return false }
+        let (status, now) = (reader.status, MonotonicTime.now)
+        if let (offset, since) = newest.withLock({ $0 }) {
+          if offset >= enough || now.seconds(since: since) > chunkTime { return offset }
+        } else if status.node == nil {
+          connected = nil
+        } else if let (count, since) = connected, count == status.connections {
+          if now.seconds(since: since) > firstTime { return nil }
+        } else {
+          connected = (status.connections, now)
         }
         try? await Task.sleep(for: .milliseconds(20))
       }
-      return false
+      return nil
     }
   }
 }

@@ -27,7 +27,7 @@ package struct StreamEntry: Hashable, Sendable {
 /// Reads a stream from an offset on, through failures of the engine, each message once and in
 /// order.
 package final class StreamReader: Sendable {
-  static let channel: UInt16 = 1
+  private static let channel: UInt16 = 1
   private static let prefetch: UInt16 = 1000
   private static let turnTime = 0.05
 

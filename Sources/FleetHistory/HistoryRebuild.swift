@@ -13,8 +13,9 @@ package final class HistoryRebuild: Sendable {
   package struct Progress: Sendable {
     /// The entries of the stream that have been read.
     package var read = 0
-    /// The entries that the stream had at the beginning.
-    package var total: Int?
+    /// The offset of the last entry that was read, and that of the newest one at the beginning.
+    package var offset: UInt64?
+    package var newest: UInt64?
     /// The entries that are not changes, or that the database refused.
     package var skipped = 0
   }
@@ -27,8 +28,6 @@ package final class HistoryRebuild: Sendable {
   private let queue = EntryQueue()
   private let thread = WorkerThread()
   private let state = Mutex(Progress())
-  /// The offset of the oldest entry.
-  private let first = Mutex<UInt64?>(nil)
 
   /// Creates a rebuild.
   ///
@@ -55,8 +54,7 @@ package final class HistoryRebuild: Sendable {
   package func run() async throws {
     let stream = StreamReader.transitionsStream
     let reader = try StreamReader(engine, stream: stream, from: .first, logger: logger) {
-      [self] entry in
-      first.withLock { $0 = $0 ?? entry.offset }
+      [queue, thread] entry in
       queue.put(entry)
       thread.wake.send()
     }
@@ -66,11 +64,14 @@ package final class HistoryRebuild: Sendable {
         queue.close()
         group.cancelAll()
       }
-      let end = try await end(of: stream)
+      let newest = try await StreamReader.newestOffset(of: stream, engine, logger: logger)
+      guard !Task.isCancelled else { throw DatabaseError(.canceled, "the rebuild was ended") }
+      guard let newest else { return }
+      state.withLock { $0.newest = newest }
       try await withTaskCancellationHandler {
         try await withCheckedThrowingContinuation { continuation in
           let isRunning = thread.start { [self] in
-            continuation.resume(with: Result { try work(upTo: end) })
+            continuation.resume(with: Result { try work(upTo: newest) })
           }
           guard !isRunning else { return }
           continuation.resume(
@@ -84,26 +85,11 @@ package final class HistoryRebuild: Sendable {
     }
   }
 
-  /// Returns the offset after the newest entry, or 0 if there is none.
-  private func end(of stream: String) async throws -> UInt64 {
-    while let count = await StreamReader.count(of: stream, engine, logger: logger) {
-      if count == 0 { return 0 }
-      // The number of entries since the first one that was read: the engine may have removed older
-      // ones between two looks.
-      if let first = first.withLock({ $0 }) {
-        state.withLock { $0.total = count }
-        return first + UInt64(clamping: count)
-      }
-      try? await Task.sleep(for: .milliseconds(50))
-    }
-    throw DatabaseError(.canceled, "the rebuild was ended")
-  }
-
-  private func work(upTo end: UInt64) throws(DatabaseError) {
+  private func work(upTo newest: UInt64) throws(DatabaseError) {
     let database = try HistoryDatabase(configuration) { [thread] in thread.isStopping }
     try database.beginRebuilding()
     var next: UInt64 = 0
-    while next < end {
+    while next <= newest {
       guard !thread.isStopping else { throw DatabaseError(.canceled, "the rebuild was ended") }
       let entries = queue.take(Self.batch)
       guard let last = entries.last else {
@@ -116,6 +102,7 @@ package final class HistoryRebuild: Sendable {
       }
       state.withLock { state in
         state.read += entries.count
+        state.offset = last.offset
         state.skipped += skipped
       }
     }

@@ -61,10 +61,15 @@ package final class HistoryWriter: Sendable {
     _ = try StreamReader(engine, stream: stream, from: .first) { _ in }
     self.init(database, keep: keep, logger: logger) { next, deliver in
       var start = StreamOffset.first
-      if let next, await StreamReader.hasReached(next, in: stream, engine, logger: logger) {
-        start = .number(next)
-      } else if next != nil {
-        logger.warning("the engine's transitions are not those of before; all are read again")
+      if let next, next > 0 {
+        // An engine that was set up anew counts from 0 again.
+        let newest = try? await StreamReader.newestOffset(
+          of: stream, engine, enough: next - 1, logger: logger)
+        if let newest, newest >= next - 1 {
+          start = .number(next)
+        } else if !Task.isCancelled {
+          logger.warning("the engine's transitions are not those of before; all are read again")
+        }
       }
       guard !Task.isCancelled else { return }
       let reader = try? StreamReader(

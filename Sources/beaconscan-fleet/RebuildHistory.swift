@@ -1,4 +1,5 @@
 import ArgumentParser
+import FleetEngine
 import FleetHistory
 
 /// Builds the history again from the engine's transitions.
@@ -19,8 +20,13 @@ struct RebuildHistory: AsyncParsableCommand {
   @OptionGroup var engine: EngineOptions
 
   func run() async throws {
-    let rebuild = try HistoryRebuild(
-      database.configuration(), engine: engine.configuration())
+    let (database, engine) = try (database.configuration(), engine.configuration())
+    let rebuild: HistoryRebuild
+    do throws(EngineError) {
+      rebuild = try HistoryRebuild(database, engine: engine)
+    } catch {
+      throw FleetError(.unavailable, "\(error)")
+    }
     do {
       try await Interrupt.canceling {
         try await withThrowingTaskGroup { group in
@@ -29,8 +35,9 @@ struct RebuildHistory: AsyncParsableCommand {
             while true {
               try await Task.sleep(for: .seconds(5))
               let progress = rebuild.progress
-              let total = progress.total.map { "\($0)" } ?? "?"
-              FleetError.warn("\(progress.read) of \(total) transitions")
+              FleetError.warn(
+                "\(progress.read) transitions; offset \(progress.offset ?? 0) of "
+                  + "\(progress.newest ?? 0)")
             }
           }
           defer { group.cancelAll() }
