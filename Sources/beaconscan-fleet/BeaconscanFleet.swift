@@ -16,8 +16,8 @@ struct BeaconscanFleet: AsyncParsableCommand {
         beaconscan-fleet replay demo/site.toml demo/reports.jsonl --truth demo/truth.jsonl
       """,
     subcommands: [
-      WorkCommand.self, ServeFleet.self, SimulateSite.self, PublishReports.self,
-      ReplayReports.self, RebuildHistory.self, ShowChanges.self, ShowOccupancy.self,
+      UpCommand.self, WorkCommand.self, ServeFleet.self, ShowChanges.self, ShowOccupancy.self,
+      RebuildHistory.self, SimulateSite.self, PublishReports.self, ReplayReports.self,
     ])
 
   static func main() async {

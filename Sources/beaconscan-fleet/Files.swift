@@ -68,6 +68,26 @@ enum Files {
     throw FleetError(.cannotCreate, "cannot make the directory \(path): \(Errno(rawValue: errno))")
   }
 
+  /// The path from the root of the file system.
+  static func whole(_ path: String) throws -> String {
+    guard let whole = unsafe realpath(path, nil) else {
+      throw FleetError(.noInput, "cannot find \(path): \(Errno(rawValue: errno))")
+    }
+    defer { unsafe free(whole) }
+    return unsafe String(cString: whole)
+  }
+
+  /// Writes a file that may be there.
+  static func replace(_ bytes: [UInt8], at path: String) throws {
+    do {
+      let file = try FileDescriptor.open(
+        FilePath(path), .writeOnly, options: [.create, .truncate], permissions: [.ownerReadWrite])
+      _ = try file.closeAfter { try file.writeAll(bytes) }
+    } catch let error as Errno {
+      throw FleetError(.cannotCreate, "cannot write \(path): \(error)")
+    }
+  }
+
   static func write(_ bytes: [UInt8], to path: String) throws {
     let file = try OutputLines(path)
     try file.write(bytes)
