@@ -7,6 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import HTTPServing
 @testable import KioskService
 @testable import ServiceCore
 
