@@ -25,6 +25,17 @@ struct Move: Hashable, Sendable {
   }
 }
 
+extension Move {
+  /// A move before a second as the place of the beacon in that second.
+  func clamped(to second: Int64) -> Move {
+    guard self.second < second else { return self }
+    var move = self
+    move.second = second
+    move.former = place
+    return move
+  }
+}
+
 extension Whereabouts {
   init(room: String?, isOutside: Bool) {
     self = room.map { .room($0) } ?? (isOutside ? .outside : .unknown)

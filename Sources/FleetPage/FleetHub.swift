@@ -10,7 +10,8 @@ import Synchronization
 
 /// The state of all sites for the page and the clients of the API.
 package final class FleetHub: Sendable {
-  /// Reads changes of a site from the history: of one beacon or of all, from a second up to another.
+  /// Reads changes of a site from the history: of one beacon or of all, from a second up to another,
+  /// and possibly the last change of each beacon before.
   package typealias History =
     @Sendable (
       _ site: String, _ beacon: String?, _ from: Int64, _ to: Int64
@@ -133,7 +134,7 @@ package final class FleetHub: Sendable {
     var pictures: UInt64 = 0
   }
 
-  /// The place of a new stream: after the event with an id, or `nil` if that is not kept.
+  /// The place of a stream that resumes after the event with an id, or `nil` if that is not kept.
   func place(after id: String) -> Place? {
     state.withLock { state in
       state.entries.lastIndex { $0.id == id }.map { Place(number: state.first + UInt64($0) + 1) }
@@ -148,7 +149,9 @@ package final class FleetHub: Sendable {
         index -= 1
         if site == nil || state.entries[index].site == site { left -= 1 }
       }
-      return Place(number: state.first + UInt64(index))
+      return Place(
+        number: state.first + UInt64(index),
+        pictures: site.map { state.pictures[$0, default: 0] } ?? 0)
     }
   }
 
@@ -195,7 +198,7 @@ package final class FleetHub: Sendable {
     let oldest = site.log.oldest
     if let history, oldest ?? .max > from {
       let changes = try await history(site.name, beacon?.description, from, to)
-      let moves = changes.compactMap(Move.init)
+      let moves = changes.compactMap { Move($0)?.clamped(to: from) }
         .filter { beacon == nil || $0.beacon == beacon }.sorted { $0.second < $1.second }
       return (moves, from)
     }

@@ -39,12 +39,9 @@ struct Occupancy {
   private var present: [String: Present] = [:]
   private var tallies: [Int64: [String: Tally]] = [:]
 
-  /// Returns the rooms by hour.
-  ///
-  /// - Parameters:
-  ///   - moves: The moves from the first second up to the last, in order.
-  ///   - staying: The place of each beacon now, and the second since which it is there, as a beacon
-  ///     without a move in the time may have been in a room for all of it.
+  /// Returns the rooms by hour, from the moves of the time in order, and the place of each beacon now
+  /// with the second since which it is there: a beacon without a move may have been there for all of
+  /// the time.
   static func hours(
     _ moves: [Move], staying: [BeaconIdentity: (place: Whereabouts, since: Int64)], from: Int64,
     to: Int64
@@ -58,7 +55,7 @@ struct Occupancy {
     for (beacon, (place, since)) in staying where !seen.contains(beacon) && since <= from {
       occupancy.add(1, to: place, at: from)
     }
-    for move in moves {
+    for move in moves where move.former != move.place {
       if let entry = entries[move.beacon], let room = move.former.room {
         occupancy.tally(room, at: move.second) { $0.dwells.append(move.second - entry) }
       }

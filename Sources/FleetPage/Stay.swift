@@ -18,8 +18,11 @@ struct Stay: Encodable, Hashable {
       guard let (place, since) = now else { return [] }
       return [Stay(place, from: Seconds.text(since))]
     }
-    var stays = [Stay(first.former, to: Seconds.text(first.second))]
-    for (index, move) in moves.enumerated() {
+    // A move that only says where the beacon was at the beginning has no stay before it.
+    let isBeginning = first.former == first.place
+    let end = isBeginning ? moves.dropFirst().first?.second : first.second
+    var stays = [Stay(first.former, to: end.map(Seconds.text))]
+    for (index, move) in moves.enumerated().dropFirst(isBeginning ? 1 : 0) {
       let next = index + 1 < moves.count ? moves[index + 1] : nil
       stays.append(
         Stay(

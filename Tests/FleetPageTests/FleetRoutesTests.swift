@@ -88,7 +88,11 @@ import Testing
         #expect(site == "flat")
         #expect(beacon == Values.beacon(1))
         #expect(from < old && old < to)
-        return [Values.change(1, nil, "hall", at: old)]
+        // The first one says where the beacon was before.
+        return [
+          Values.change(1, nil, "kitchen", at: from - 500),
+          Values.change(1, "kitchen", "hall", at: old),
+        ]
       }
     ) { _, _ in [] }
     hub.set(try Values.file())
@@ -96,6 +100,9 @@ import Testing
       "/api/v1/sites/flat/beacons/\(Values.beacon(1))?from=\(Seconds.text(old - 60))"
         + "&to=\(Seconds.text(old + 60))", hub)
     let stays = try #require(answer["stays"] as? [[String: Any]])
+    #expect(stays.map { $0["room"] as? String } == ["kitchen", "hall"])
+    #expect(stays.first?["from"] == nil)
+    #expect(stays.first?["to"] as? String == Seconds.text(old))
     #expect(stays.last?["from"] as? String == Seconds.text(old))
   }
 

@@ -91,6 +91,13 @@ import Testing
     #expect(hall.medianDwell == nil, "the beginning of the first visit is not known")
   }
 
+  @Test func countsABeaconThatWasThereBefore() throws {
+    let move = try #require(Move(Values.change(1, nil, "kitchen", at: Values.noon - 500)))
+    let hours = Occupancy.hours(
+      [move.clamped(to: Values.noon)], staying: [:], from: Values.noon, to: Values.noon + 3600)
+    #expect(hours.first?.rooms == [.init(room: "kitchen", mean: 1, maximum: 1, visits: 0)])
+  }
+
   @Test func countsABeaconThatStays() throws {
     let move = try #require(Move(Values.change(1, nil, "kitchen", at: 0)))
     let hours = Occupancy.hours(
