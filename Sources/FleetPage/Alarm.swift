@@ -1,18 +1,19 @@
 /// Something of a site that needs people's attention, for as long as it lasts.
 package struct Alarm: Codable, Hashable, Sendable {
+  /// The kinds, the most urgent first.
   package enum Kind: String, Codable, CaseIterable, Sendable {
     /// The workers publish nothing of the site.
     case siteSilent
     /// The workers have no rooms for the site.
     case siteFault
+    case beaconOutsideRooms
     case receiverSilent
     case receptionLost
-    case clockDifference
     /// A receiver reports what cannot be used.
     case reportRefused
+    case clockDifference
     /// A receiver reports that the site file does not have.
     case stranger
-    case beaconOutsideRooms
   }
 
   /// `SITE/KIND/SUBJECT`.
@@ -38,5 +39,18 @@ package struct Alarm: Codable, Hashable, Sendable {
     self.name = name
     self.since = since
     self.sentence = sentence
+  }
+}
+
+extension Sequence<Alarm> {
+  /// The alarms, the most urgent and newest first.
+  var ordered: [Alarm] {
+    let ranks = Dictionary(
+      zip(Alarm.Kind.allCases, Alarm.Kind.allCases.indices), uniquingKeysWith: { first, _ in first }
+    )
+    return sorted { one, other in
+      let (rank, otherRank) = (ranks[one.kind] ?? 0, ranks[other.kind] ?? 0)
+      return (rank, other.since, one.id) < (otherRank, one.since, other.id)
+    }
   }
 }

@@ -114,7 +114,7 @@ struct SiteAnswer: Encodable {
     beacons = state.beacons.values.sorted { $0.beacon < $1.beacon }.map { Beacon($0, file) }
     strangers = state.strangers
     ignored = state.ignored
-    alarms = state.alarms.values.sorted { ($1.since, $0.id) < ($0.since, $1.id) }
+    alarms = state.alarms.values.ordered
   }
 
   /// The receivers of the site file, and those that only the picture has.

@@ -78,7 +78,7 @@ package struct FleetState: Sendable {
   }
 
   var alarms: [Alarm] {
-    sites.values.flatMap(\.alarms.values).sorted { ($1.since, $0.id) < ($0.since, $1.id) }
+    sites.values.flatMap(\.alarms.values).ordered
   }
 
   private mutating func makeRoom(for site: String) -> Bool {

@@ -208,8 +208,18 @@ function toggleBeacon(beacon) {
   history.replaceState(null, "", address(isChosen ? { site: model.name, beacon } : { site: model.name }));
   chooseBeacon(isChosen ? beacon : null);
   loaders.way?.load();
+  if (isChosen) showFloorOf(beacon);
   show();
-  if (isChosen) rows.get(beacon)?.scrollIntoView({ block: "nearest" });
+  if (!isChosen) return;
+  rows.get(beacon)?.scrollIntoView({ block: "nearest" });
+  if (matchMedia("(max-width: 70rem)").matches) $("beacon").scrollIntoView();
+}
+
+/** Goes to the floor on which a beacon is. */
+function showFloorOf(key) {
+  const beacon = model.site?.beacons.find((one) => one.beacon === key);
+  const room = model.site?.rooms.find((one) => one.room === beacon?.best);
+  if (room) model.floor = room.floor;
 }
 
 function showMessage(title, words) {
@@ -241,8 +251,11 @@ function takeSite(site) {
   if (site.time) setClock(site.time);
   model.site = site;
   const floors = [...new Set(site.rooms.map((room) => room.floor))].sort((a, b) => a - b);
-  if (!floors.includes(model.floor)) model.floor = floors.includes(0) ? 0 : floors[0] ?? 0;
   model.floors = floors;
+  if (!floors.includes(model.floor)) {
+    model.floor = floors.includes(0) ? 0 : floors[0] ?? 0;
+    showFloorOf(model.beacon);
+  }
   if (!site.rooms.length) showMessage("The site has no site file", "Put it in the folder of --sites; the rooms then appear here.");
   else if (site.fault) showMessage("There are no rooms now", site.fault);
   else if (!site.time) showMessage("Nothing is published of the site", "No worker has it, or none of its receivers reports.");

@@ -43,15 +43,17 @@ export class Plan {
     Object.assign(this, { choose, describe, source });
     this.svg = $("plan");
     this.dots = new Map();
-    this.layers = Object.fromEntries(["image", "rooms", "receivers", "dots", "labels", "mark"].map((name) => [name, $(`plan-${name}`)]));
+    this.layers = Object.fromEntries(["image", "rooms", "receivers", "dots", "labels", "alarms", "mark"].map((name) => [name, $(`plan-${name}`)]));
     this.ring = shape("circle", { class: "ring", r: 11 });
     new ResizeObserver(() => { this.layout = null; this.draw(); }).observe(this.svg);
     this.svg.addEventListener("pointerover", ({ target }) => this.point(target.closest("[data-tip], .dot")));
     this.svg.addEventListener("pointerleave", () => this.point(null));
-    this.layers.dots.addEventListener("focusin", ({ target }) => this.point(target));
-    this.layers.dots.addEventListener("focusout", () => this.point(null));
-    this.layers.dots.addEventListener("click", ({ target }) => target.dataset.beacon && choose(target.dataset.beacon));
-    this.layers.dots.addEventListener("keydown", (event) => this.press(event));
+    for (const layer of [this.layers.dots, this.layers.alarms]) {
+      layer.addEventListener("focusin", ({ target }) => this.point(target));
+      layer.addEventListener("focusout", () => this.point(null));
+      layer.addEventListener("click", ({ target }) => target.dataset.beacon && choose(target.dataset.beacon));
+      layer.addEventListener("keydown", (event) => this.press(event));
+    }
   }
 
   /** Shows a site, and the floor if it is given. */
@@ -81,6 +83,8 @@ export class Plan {
     const scale = Math.min((width - 2 * MARGIN) / Math.max(right - left, 1), (height - 2 * MARGIN - foot) / Math.max(high - low, 1));
     const x0 = (width - scale * (right - left)) / 2 - scale * left;
     const y0 = (height - foot - scale * (high - low)) / 2 + scale * high;
+    // Marks and names are smaller where there is little place.
+    this.svg.classList.toggle("small", scale < 11);
     return { width, height, scale, rooms, receivers, picture, x: (x) => x0 + scale * x, y: (y) => y0 - scale * y };
   }
 
@@ -187,7 +191,7 @@ export class Plan {
       const node = children[at], { state, words } = this.describe.receiver(receiver);
       mark(node, "transform", `translate(${x(receiver.at[0]).toFixed(1)} ${y(receiver.at[1]).toFixed(1)})`);
       mark(node, "data-tip", `${isolated(receiver.receiver)}: ${words}`);
-      const size = state === "fault" ? 9 : 6;
+      const size = (state === "fault" ? 9 : 6) * (this.svg.classList.contains("small") ? 0.8 : 1);
       mark(node.firstChild, "data-state", state);
       mark(node.firstChild, "d", `M0 ${-size}L${size} 0L0 ${size}L${-size} 0Z`);
       mark(node.lastChild, "d", state === "fault" ? "M-3 -3L3 3M-3 3L3 -3" : "");
@@ -202,7 +206,6 @@ export class Plan {
       && (floors.get(beacon.best) ?? this.floor) === this.floor).slice(0, MOST_DOTS);
     this.svg.classList.toggle("moving", shown.length <= MOST_MOVING);
     const r = Math.max(2.5, Math.min(4, this.layout.scale * 0.3)).toFixed(1);
-    this.svg.classList.toggle("small", r < 3.5);
     const seen = new Set();
     let ring = null;
     for (const beacon of shown) {
@@ -211,12 +214,14 @@ export class Plan {
       if (!node) {
         node = shape("path", { class: "dot", "data-beacon": beacon.beacon, role: "button", tabindex: -1 });
         this.dots.set(beacon.beacon, node);
-        this.layers.dots.append(node);
       }
       node.beacon = beacon;
       const state = this.describe.state(beacon);
+      // Those with an alarm are above the names.
+      const layer = this.layers[state === "alarm" ? "alarms" : "dots"];
+      if (node.parentNode !== layer) layer.append(node);
       mark(node, "data-state", state);
-      mark(node, "d", state === "alarm" ? "M-4.5 -4.5h9v9h-9z" : `M-${r} 0a${r} ${r} 0 0 1 ${2 * r} 0a${r} ${r} 0 0 1 ${-2 * r} 0`);
+      mark(node, "d", state === "alarm" ? `M-${r} -${r}h${2 * r}v${2 * r}h${-2 * r}z` : `M-${r} 0a${r} ${r} 0 0 1 ${2 * r} 0a${r} ${r} 0 0 1 ${-2 * r} 0`);
       const place = `translate(${x(beacon.x).toFixed(1)}px,${y(beacon.y).toFixed(1)}px)`;
       if (node.place !== place) node.style.transform = node.place = place;
       mark(node, "aria-pressed", beacon.beacon === this.chosen ? "true" : null);
