@@ -147,7 +147,8 @@ class Scene:
     def move(self, second, count):
         """Lets some beacons change their rooms in a second, and returns the changes."""
         found = []
-        for identity in self.random.sample(self.identities[len(ASSETS):], min(count, len(self.identities))):
+        visitors = self.identities[len(ASSETS):]
+        for identity in self.random.sample(visitors, min(count, len(visitors))):
             room = self.random.choice(ROOMS)[0]
             former, since = self.places.get(identity, (None, 0))
             if room != former and since < second:
