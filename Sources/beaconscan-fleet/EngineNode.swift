@@ -33,6 +33,7 @@ final class EngineNode: Sendable {
     self.directory = directory
     self.port = port
     self.logger = logger
+    Self.endFormer(directory)
     for (use, number) in [("--engine-port", port), ("--mqtt-port", mqttPort)] {
       guard Self.isFree(number) else {
         throw FleetError(
@@ -150,6 +151,20 @@ final class EngineNode: Sendable {
     kill(names, SIGTERM)
     var status: Int32 = 0
     unsafe waitpid(names, &status, 0)
+  }
+
+  /// Ends the node of a process that was killed before it could.
+  private static func endFormer(_ directory: String) {
+    guard let text = try? Files.bytes("\(directory)/pid"),
+      let node = pid_t(String(decoding: text.prefix { (0x30...0x39).contains($0) }, as: UTF8.self)),
+      let command = try? Files.bytes("/proc/\(node)/cmdline"),
+      String(decoding: command, as: UTF8.self).contains(directory)
+    else { return }
+    kill(node, SIGTERM)
+    for attempt in 0..<100 where kill(node, 0) == 0 {
+      if attempt == 99 { kill(node, SIGKILL) }
+      usleep(100_000)
+    }
   }
 
   private static func isFree(_ port: UInt16) -> Bool {
