@@ -189,6 +189,6 @@ private func withStrings<Result>(
   _ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
 ) -> Result {
   let strings = unsafe texts.map { unsafe strdup($0) }
-  defer { for unsafe string in unsafe strings { unsafe free(string) } }
+  defer { for unsafestring in unsafe strings { unsafe free(string) } }
   return unsafe body(strings + [nil])
 }

@@ -140,12 +140,13 @@ private final class LiveSimulator: Sendable {
   private func next() -> ReportPublisher.Next {
     state.withLock { state in
       if state.waiting.isEmpty {
-        state.waiting = state.simulator.next().reports.map { second in
-          var report = ReceiverReport(second, site: site)
-          report.boot = boot
-          report.time = WallClockTime(nanoseconds: (began + second.second) * 1_000_000_000)
-          return report
-        }[...]
+        state.waiting =
+          state.simulator.next().reports.map { second in
+            var report = ReceiverReport(second, site: site)
+            report.boot = boot
+            report.time = WallClockTime(nanoseconds: (began + second.second) * 1_000_000_000)
+            return report
+          }[...]
       }
       guard let report = state.waiting.first else { return .pause(0.1) }
       let left = report.time.nanoseconds - WallClockTime.now.nanoseconds
