@@ -1,7 +1,6 @@
 import Clocks
 import Glibc
 import Logging
-import Synchronization
 import SystemPackage
 
 /// A RabbitMQ node that belongs to this process, beside the system's own one, with its data in a
@@ -18,11 +17,8 @@ final class EngineNode: Sendable {
   private let port: UInt16
   private let logger: Logger
   private let environment: [String]
-  private let children = Mutex<[pid_t]>([])
 
-  /// Writes the node's configuration.
-  ///
-  /// - Parameter port: The port of the workers; the two after it are Erlang's.
+  /// Writes the node's configuration. The two ports after that of the workers are Erlang's.
   init(_ directory: String, port: UInt16, mqttPort: UInt16, logger: Logger) throws {
     for program in Self.programs where unsafe access(program, X_OK) != 0 {
       throw FleetError(
@@ -189,6 +185,6 @@ private func withStrings<Result>(
   _ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
 ) -> Result {
   let strings = unsafe texts.map { unsafe strdup($0) }
-  defer { for unsafestring in unsafe strings { unsafe free(string) } }
+  defer { unsafe strings.forEach { unsafe free($0) } }
   return unsafe body(strings + [nil])
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Clocks
 import Dispatch
 import FleetEngine
+import FleetHistory
 import FleetPage
 import FleetSites
 import HTTPServing
@@ -24,6 +25,11 @@ struct ServeFleet: AsyncParsableCommand {
       """)
 
   @OptionGroup var engine: EngineOptions
+
+  @OptionGroup var database: DatabaseOptions
+
+  @Option(help: ArgumentHelp("The days for which the database keeps changes.", valueName: "days"))
+  var keep = 400
 
   @Option(help: ArgumentHelp("The folder of the site files.", valueName: "folder"))
   var sites: String
@@ -58,7 +64,12 @@ struct ServeFleet: AsyncParsableCommand {
       valueName: "file"))
   var replay: String?
 
-  func validate() throws { _ = try addresses }
+  func validate() throws {
+    _ = try addresses
+    guard 1...36_500 ~= keep else {
+      throw ValidationError("--keep must be from 1 to 36500 days, not \(keep)")
+    }
+  }
 
   private var addresses: [HTTPServer.Address] {
     get throws {
@@ -106,12 +117,15 @@ struct ServeFleet: AsyncParsableCommand {
 
   func run() async throws {
     let folder = SiteFolder(sites)
-    let hub = FleetHub(isRecorded: replay != nil, plan: folder.picture)
+    let database = try database.configurationIfGiven()
+    let hub = FleetHub(
+      isRecorded: replay != nil, history: database.map(Self.history), plan: folder.picture)
     folder.read(to: hub)
     let counts = RequestCounts()
     let server = HTTPServer(FleetRoutes(hub, counts: counts), rules: try rules, counts: counts)
     let addresses = try addresses
     let readers = try replay == nil ? readers(to: hub) : []
+    let writer = try replay == nil ? database.map(writer) : nil
     if let replay { try PictureReplay(replay).start(to: hub) }
     do {
       try await Interrupt.canceling {
@@ -122,6 +136,7 @@ struct ServeFleet: AsyncParsableCommand {
             }
           }
           for reader in readers { tasks.addTask { await reader.run() } }
+          if let writer { tasks.addTask { await writer.run() } }
           tasks.addTask { try await Self.watch(hub, readers, folder) }
           defer { tasks.cancelAll() }
           try await tasks.next()
@@ -143,6 +158,35 @@ struct ServeFleet: AsyncParsableCommand {
       hub.lookForSilence()
       folder.read(to: hub)
       try await Task.sleep(for: .seconds(2))
+    }
+  }
+
+  /// Reads changes from a database on a thread that may wait.
+  private static func history(_ database: DatabaseConfiguration) -> FleetHub.History {
+    let store = DatabaseChangeStore(database)
+    let queue = DispatchQueue(label: "history")
+    return { site, beacon, from, to in
+      try await withCheckedThrowingContinuation { continuation in
+        queue.async {
+          continuation.resume(
+            with: Result {
+              try store.changes(
+                site: site, beacon: beacon, from: from, to: to, limit: maximumChanges)
+            })
+        }
+      }
+    }
+  }
+
+  /// The most changes of the history that one request reads.
+  private static let maximumChanges = 200_000
+
+  private func writer(_ database: DatabaseConfiguration) throws -> HistoryWriter {
+    let configuration = try engine.configuration()
+    do throws(EngineError) {
+      return try HistoryWriter(database, engine: configuration, keep: keep)
+    } catch {
+      throw FleetError(.unavailable, "\(error)")
     }
   }
 

@@ -51,6 +51,8 @@ struct UpCommand: AsyncParsableCommand {
       valueName: "file"))
   var tokenFile: String?
 
+  @OptionGroup var database: DatabaseOptions
+
   func validate() throws {
     if let simulate, !(1...200).contains(simulate) {
       throw ValidationError("--simulate must be from 1 to 200 rooms, not \(simulate)")
@@ -94,7 +96,11 @@ struct UpCommand: AsyncParsableCommand {
 
   /// The arguments that serve has too.
   private var arguments: [String] {
-    listen.flatMap { ["--listen", $0] } + (tokenFile.map { ["--token-file", $0] } ?? [])
+    listen.flatMap { ["--listen", $0] }
+      + [
+        ("--token-file", tokenFile), ("--database", database.database),
+        ("--database-file", database.databaseFile),
+      ].flatMap { name, value in value.map { [name, $0] } ?? [] }
   }
 
   /// Makes the file of the simulated site, if there is none.
