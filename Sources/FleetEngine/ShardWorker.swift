@@ -65,4 +65,11 @@ package final class ShardWorker<Processor: ShardProcessor>: Sendable {
   }
 
   package func stop() { link.stop() }
+
+  /// Waits until the engine has all queues and streams, or the task is canceled.
+  package func waitUntilReady() async {
+    while !hasDeclared.withLock({ $0 }), !Task.isCancelled {
+      try? await Task.sleep(for: .milliseconds(50))
+    }
+  }
 }

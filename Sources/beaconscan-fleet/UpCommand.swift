@@ -83,7 +83,13 @@ struct UpCommand: AsyncParsableCommand {
       try await withThrowingTaskGroup(of: Void.self) { tasks in
         tasks.addTask { await node.run() }
         await node.waitUntilReady()
-        tasks.addTask { try await WorkCommand.parse(work).run() }
+        let (ready, continuation) = AsyncStream.makeStream(of: Never.self)
+        tasks.addTask {
+          defer { continuation.finish() }
+          try await WorkCommand.parse(work).run { continuation.finish() }
+        }
+        // What they read and write is there then.
+        for await _ in ready {}
         tasks.addTask { try await ServeFleet.parse(serve).run() }
         if let simulator {
           tasks.addTask { try await simulator.publish(to: configuration) }

@@ -26,7 +26,10 @@ struct WorkCommand: AsyncParsableCommand {
 
   @OptionGroup var engine: EngineOptions
 
-  func run() async throws {
+  func run() async throws { try await run {} }
+
+  /// Works, and calls a function when the engine has all queues and streams.
+  func run(whenReady: @escaping @Sendable () -> Void) async throws {
     let library = SiteLibrary(SiteDirectory(sites))
     if let fault = library.faults.first { throw FleetError(.badData, "\(fault)") }
     guard !library.sites.isEmpty else {
@@ -46,6 +49,10 @@ struct WorkCommand: AsyncParsableCommand {
     try await Interrupt.canceling {
       await withDiscardingTaskGroup { tasks in
         tasks.addTask { await Self.refresh(library, logger) }
+        tasks.addTask {
+          await worker.waitUntilReady()
+          whenReady()
+        }
         await worker.run()
         tasks.cancelAll()
       }
