@@ -18,19 +18,40 @@ package final class WorkerThread: Sendable {
 
   package var isStopping: Bool { state.withLock { $0.isStopping } }
 
+  private enum Start {
+    case isRunning
+    /// It was started before, or asked to stop.
+    case isNotWanted
+    case failed
+  }
+
   /// Starts the thread, unless it was started or asked to stop; returns `false` on failure.
-  package func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+  package func start(_ body: @escaping @Sendable () -> Void) -> Bool { begin(body) != .failed }
+
+  /// Starts the thread as ``start(_:)`` does, and returns after the body has ended, or at once if it
+  /// does not run; returns `false` on failure.
+  package func run(_ body: @escaping @Sendable () -> Void) async -> Bool {
+    await withCheckedContinuation { continuation in
+      let start = begin {
+        body()
+        continuation.resume(returning: true)
+      }
+      if start != .isRunning { continuation.resume(returning: start == .isNotWanted) }
+    }
+  }
+
+  private func begin(_ body: @escaping @Sendable () -> Void) -> Start {
     let isFirst = state.withLock { state in
       defer { state.isStarted = true }
       return !state.isStarted && !state.isStopping
     }
-    guard isFirst else { return true }
+    guard isFirst else { return .isNotWanted }
     let isRunning = startThread { [self] in
       body()
       end()
     }
     if !isRunning { end() }
-    return isRunning
+    return isRunning ? .isRunning : .failed
   }
 
   private func end() {

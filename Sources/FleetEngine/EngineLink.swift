@@ -56,14 +56,8 @@ final class EngineLink: Sendable {
     }
     guard isFirst else { return }
     await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let isRunning = thread.start { [self] in
-          work(session)
-          continuation.resume()
-        }
-        guard !isRunning else { return }
+      if await !thread.run({ [self] in work(session) }) {
         fail("no thread can be started; end other programs, or raise their limit")
-        continuation.resume()
       }
     } onCancel: {
       stop()

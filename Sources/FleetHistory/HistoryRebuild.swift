@@ -69,15 +69,17 @@ package final class HistoryRebuild: Sendable {
       guard let newest else { return }
       state.withLock { $0.newest = newest }
       try await withTaskCancellationHandler {
-        try await withCheckedThrowingContinuation { continuation in
-          let isRunning = thread.start { [self] in
-            continuation.resume(with: Result { try work(upTo: newest) })
-          }
-          guard !isRunning else { return }
-          continuation.resume(
-            throwing: DatabaseError(
-              .refusal, "no thread can be started; end other programs, or raise their limit"))
+        let result = Mutex<Result<Void, any Error>>(
+          .failure(DatabaseError(.canceled, "the rebuild was ended")))
+        let hasRun = await thread.run { [self] in
+          let outcome = Result { try work(upTo: newest) }
+          result.withLock { $0 = outcome }
         }
+        guard hasRun else {
+          throw DatabaseError(
+            .refusal, "no thread can be started; end other programs, or raise their limit")
+        }
+        try result.withLock { $0 }.get()
       } onCancel: {
         queue.close()
         thread.requestStop()

@@ -107,14 +107,8 @@ package final class HistoryWriter: Sendable {
         }
       }
       await withTaskCancellationHandler {
-        await withCheckedContinuation { continuation in
-          let isRunning = thread.start { [self] in
-            work { positioned.yield($0) }
-            continuation.resume()
-          }
-          guard !isRunning else { return }
+        if await !thread.run({ [self] in work { positioned.yield($0) } }) {
           fail("no thread can be started; end other programs, or raise their limit")
-          continuation.resume()
         }
       } onCancel: {
         stop()

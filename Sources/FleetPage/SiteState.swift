@@ -128,8 +128,11 @@ struct SiteState: Sendable {
 
   private func alarm(of receiver: SitePicture.Receiver, at second: Int64) -> Alarm? {
     if receiver.isMissing {
+      // By the clock of the others.
+      let ahead = Int64(max(-1e9, min(1e9, receiver.clockDifference ?? 0)))
       let since =
-        receiver.lastReport.flatMap(Seconds.read) ?? missingSince[receiver.name] ?? second
+        receiver.lastReport.flatMap(Seconds.read).map { $0 - ahead }
+        ?? missingSince[receiver.name] ?? second
       guard second - since > Self.patience else { return nil }
       return Alarm(
         .receiverSilent, receiver.name, of: name, since: Seconds.text(since),

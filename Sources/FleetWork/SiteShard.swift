@@ -67,6 +67,8 @@ package struct SiteShard: ShardProcessor {
       FleetTopic.isName(String(names[3]))
     else { return [] }
     let (name, receiver) = (String(names[2]), String(names[3]))
+    // Another shard has the site, and its own reports.
+    guard FleetTopic.shard(ofSite: name) == number else { return [] }
     guard update(name) else { return foreign(name, receiver, report) }
     let parsed: ReceiverReport
     do throws(ReportError) {

@@ -30,6 +30,8 @@ struct SiteState {
 
   init(_ entry: SiteLibrary.Entry, fusion: SiteFusion) {
     self.fusion = fusion
+    // A state has no estimates: the next picture is that of the next second.
+    pictured = fusion.second
     revision = entry.revision
     receivers = Dictionary(
       entry.model.site.receivers.map { ($0.name, Receiver()) }, uniquingKeysWith: { $1 })

@@ -82,9 +82,18 @@ package struct SiteFusion: Sendable {
     }
     if !clock.receive(report, of: index) { ignored += 1 }
     var transitions: [RoomTransition] = []
-    while let second = clock.next() { transitions += compute(second) }
+    // After an outage thousands of seconds may be complete at once; the next reports compute more.
+    for _ in 0..<Self.secondsOfReport {
+      guard let second = clock.next() else { break }
+      transitions += compute(second)
+    }
     return transitions
   }
+
+  /// The most seconds that a report computes.
+  private static let secondsOfReport = 20
+  /// The most steps of beacons through seconds without a report.
+  private static let stepsOfGap: Int64 = 20_000
 
   /// Returns the transitions of the seconds that still wait for reports, at the end of a recording.
   package mutating func finish() -> [RoomTransition] {
@@ -96,7 +105,8 @@ package struct SiteFusion: Sendable {
   /// Passes seconds of which there is no report. A beacon may have moved in them.
   private mutating func pass(_ seconds: Int64) {
     let missing = Array(repeating: BeaconFilter.Evidence.missing, count: model.receivers)
-    for _ in 0..<max(0, min(60, seconds)) {
+    let most = Self.stepsOfGap / Int64(max(1, beacons.count))
+    for _ in 0..<max(0, min(60, seconds, most)) {
       for beacon in beacons.keys {
         beacons[beacon]?.filter.step(missing, model, &workspace)
       }
@@ -120,7 +130,7 @@ package struct SiteFusion: Sendable {
         evidence[reception.beacon, default: none][index] = received
       }
     }
-    missing = model.site.receivers.indices.filter { none[$0] == .missing }
+    missing = model.site.receivers.indices.filter { next.reports[$0] == nil }
       .map { model.site.receivers[$0].name }
     for identity in beacons.keys.sorted() {
       let transition = step(identity, evidence[identity] ?? none, second: second)

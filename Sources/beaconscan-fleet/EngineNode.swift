@@ -17,6 +17,7 @@ final class EngineNode: Sendable {
   private let port: UInt16
   private let logger: Logger
   private let environment: [String]
+  private let lock: FileDescriptor
 
   /// Writes the node's configuration. The two ports after that of the workers are Erlang's.
   init(_ directory: String, port: UInt16, mqttPort: UInt16, logger: Logger) throws {
@@ -29,6 +30,8 @@ final class EngineNode: Sendable {
     self.directory = directory
     self.port = port
     self.logger = logger
+    if unsafe access(directory, F_OK) != 0 { try Files.makeDirectory(directory) }
+    lock = try Self.lock(directory)
     Self.endFormer(directory)
     for (use, number) in [("--engine-port", port), ("--mqtt-port", mqttPort)] {
       guard Self.isFree(number) else {
@@ -36,7 +39,6 @@ final class EngineNode: Sendable {
           .unavailable, "the port \(number) is in use; give another one with \(use)")
       }
     }
-    if unsafe access(directory, F_OK) != 0 { try Files.makeDirectory(directory) }
     let text = """
       listeners.tcp.1 = 127.0.0.1:\(port)
       mqtt.listeners.tcp.1 = 0.0.0.0:\(mqttPort)
@@ -68,14 +70,18 @@ final class EngineNode: Sendable {
     while !Task.isCancelled {
       let began = MonotonicTime.now
       do {
-        let names = try start([
+        // A name server that an earlier process has left knows no node any more.
+        var former = try start(["/usr/bin/epmd", "-port", "\(port + 1)", "-kill"])
+        former.end(seconds: 0, patience: 5)
+        var names = try start([
           "/usr/bin/epmd", "-address", "127.0.0.1", "-port", "\(port + 1)",
           "-relaxed_command_check",
         ])
-        let node = try start([Self.programs[0]])
+        defer { names.end(seconds: 2) }
+        var node = try start([Self.programs[0]])
+        defer { node.end(seconds: 20) }
         logger.info("starts RabbitMQ; its log is in \(directory)/log")
-        await wait(for: node)
-        end(node, names)
+        while !node.look(), !Task.isCancelled { try? await Task.sleep(for: .milliseconds(200)) }
       } catch {
         logger.error("\(error)")
       }
@@ -92,7 +98,7 @@ final class EngineNode: Sendable {
     while Self.isFree(port), !Task.isCancelled { try? await Task.sleep(for: .milliseconds(200)) }
   }
 
-  private func start(_ arguments: [String]) throws -> pid_t {
+  private func start(_ arguments: [String]) throws -> Child {
     var files = unsafe posix_spawn_file_actions_t()
     var attributes = posix_spawnattr_t()
     unsafe posix_spawn_file_actions_init(&files)
@@ -107,11 +113,15 @@ final class EngineNode: Sendable {
     unsafe posix_spawn_file_actions_adddup2(&files, 1, 2)
     // An interrupt at the terminal ends this process, which ends the node in order.
     unsafe posix_spawnattr_setpgroup(&attributes, 0)
+    // This may be a thread that takes no signals.
     var signals = sigset_t()
+    unsafe sigemptyset(&signals)
+    unsafe posix_spawnattr_setsigmask(&attributes, &signals)
     unsafe sigfillset(&signals)
     unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
     unsafe posix_spawnattr_setflags(
-      &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF))
+      &attributes,
+      Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
     var process: pid_t = 0
     let path = arguments[0]
     let status = unsafe withStrings(arguments) { arguments in
@@ -124,29 +134,22 @@ final class EngineNode: Sendable {
       throw FleetError(
         .unavailable, "cannot start \(arguments[0]): \(Errno(rawValue: status))")
     }
-    return process
+    return Child(process: process)
   }
 
-  private func wait(for process: pid_t) async {
-    while !Task.isCancelled {
-      var status: Int32 = 0
-      if unsafe waitpid(process, &status, WNOHANG) != 0 { return }
-      try? await Task.sleep(for: .milliseconds(200))
-    }
-  }
+  deinit { try? lock.close() }
 
-  /// Ends the node in order, within ten seconds, and then its name server.
-  private func end(_ node: pid_t, _ names: pid_t) {
-    kill(node, SIGTERM)
-    for attempt in 0..<100 {
-      var status: Int32 = 0
-      if unsafe waitpid(node, &status, WNOHANG) != 0 { break }
-      if attempt == 99 { kill(node, SIGKILL) }
-      usleep(100_000)
+  /// Locks the directory for this process.
+  private static func lock(_ directory: String) throws -> FileDescriptor {
+    let file = try FileDescriptor.open(
+      FilePath("\(directory)/lock"), .readWrite, options: [.create, .closeOnExec],
+      permissions: [.ownerReadWrite])
+    guard flock(file.rawValue, LOCK_EX | LOCK_NB) == 0 else {
+      try file.close()
+      throw FleetError(
+        .unavailable, "another beaconscan-fleet up uses \(directory); end it, or use another one")
     }
-    kill(names, SIGTERM)
-    var status: Int32 = 0
-    unsafe waitpid(names, &status, 0)
+    return file
   }
 
   /// Ends the node of a process that was killed before it could.
@@ -177,6 +180,38 @@ final class EngineNode: Sendable {
         unsafe connect(descriptor, address, socklen_t(MemoryLayout<sockaddr_in>.size)) != 0
       }
     }
+  }
+}
+
+/// A process that this one has started, until it is reaped.
+private struct Child {
+  private let process: pid_t
+  private var hasEnded = false
+
+  init(process: pid_t) { self.process = process }
+
+  /// Returns whether it has ended.
+  mutating func look() -> Bool {
+    var status: Int32 = 0
+    hasEnded = unsafe hasEnded || waitpid(process, &status, WNOHANG) != 0
+    return hasEnded
+  }
+
+  /// Waits for its end so many seconds, then ends it in order, or after more seconds by SIGKILL.
+  mutating func end(seconds: Int, patience: Int = 0) {
+    if hasEnded(within: patience) { return }
+    kill(process, SIGTERM)
+    if hasEnded(within: seconds) { return }
+    kill(process, SIGKILL)
+    while !look() { usleep(10_000) }
+  }
+
+  private mutating func hasEnded(within seconds: Int) -> Bool {
+    for _ in 0..<seconds * 20 {
+      if look() { return true }
+      usleep(50_000)
+    }
+    return look()
   }
 }
 

@@ -43,7 +43,7 @@ struct EngineOptions: ParsableArguments {
       })
     if forWork {
       configuration.storeInterval = 10
-      configuration.prefetch = 4000
+      configuration.prefetch = 1000
     }
     configuration.virtualHost = virtualHost
     configuration.username = engineUser

@@ -20,7 +20,7 @@ struct UpCommand: AsyncParsableCommand {
 
       EXAMPLES
         beaconscan-fleet up fleet --simulate 30
-        beaconscan-fleet up fleet --listen 0.0.0.0:8733 --token-file token
+        beaconscan-fleet up fleet --listen 0.0.0.0:8733 --host fleet.local --token-file token
       """)
 
   @Argument(help: "The directory of the sites and the data.")
@@ -50,6 +50,12 @@ struct UpCommand: AsyncParsableCommand {
       "A file whose first line is the secret that reading from other machines needs.",
       valueName: "file"))
   var tokenFile: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "A name under which the page may be addressed too. May be given several times.",
+      valueName: "name"))
+  var host: [String] = []
 
   @OptionGroup var database: DatabaseOptions
 
@@ -102,7 +108,7 @@ struct UpCommand: AsyncParsableCommand {
 
   /// The arguments that serve has too.
   private var arguments: [String] {
-    listen.flatMap { ["--listen", $0] }
+    listen.flatMap { ["--listen", $0] } + host.flatMap { ["--host", $0] }
       + [
         ("--token-file", tokenFile), ("--database", database.database),
         ("--database-file", database.databaseFile),

@@ -31,7 +31,7 @@ struct WorkCommand: AsyncParsableCommand {
   /// Works, and calls a function when the engine has all queues and streams.
   func run(whenReady: @escaping @Sendable () -> Void) async throws {
     let library = SiteLibrary(SiteDirectory(sites))
-    if let fault = library.faults.first { throw FleetError(.badData, "\(fault)") }
+    for fault in library.faults { FleetError.warn("\(fault)") }
     guard !library.sites.isEmpty else {
       throw FleetError(
         .noInput, "no file in \(sites) is a site file; its name ends in .toml (docs/fleet.md)")

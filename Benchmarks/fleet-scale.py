@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""Measures a fleet on this machine: a node of RabbitMQ, workers, and simulated sites.
+
+    Benchmarks/fleet-scale.py COMMAND [--sites N] [--receivers N] [--beacons N] [--seconds N] [--workers N] [--speed X]
+
+COMMAND is beaconscan-fleet, built with -c release. Each site has so many receivers and beacons. The reports of so many
+seconds are made first, and then sent at --speed times their own, or as fast as the engine takes them (max). Prints one
+line of JSON: the reports and beacons in a second, the processor time of a second of the sites, the memory of the
+workers and of the node, and with --speed 1 the time from the end of a second to its picture.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.request
+
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def free_ports(count):
+    for first in range(23000, 31000, 10):
+        try:
+            for port in range(first, first + count):
+                socket.create_server(("127.0.0.1", port)).close()
+            return first
+        except OSError:
+            continue
+    raise SystemExit("there are no free ports")
+
+
+def processor_time(process):
+    fields = pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def peak_memory(process):
+    """The most memory in MB."""
+    for line in pathlib.Path(f"/proc/{process}/status").read_text().splitlines():
+        if line.startswith("VmHWM"):
+            return round(int(line.split()[1]) / 1000, 1)
+    return 0
+
+
+class Engine:
+    """A node of RabbitMQ, as `beaconscan-fleet up` starts it."""
+
+    def __init__(self, folder):
+        self.port = free_ports(3)
+        self.folder = folder
+        folder.mkdir()
+        (folder / "rabbitmq.conf").write_text(
+            f"listeners.tcp.1 = 127.0.0.1:{self.port}\nvm_memory_high_watermark.absolute = 1GB\n")
+        (folder / "plugins").write_text("[].\n")
+        names = {"HOME": "", "RABBITMQ_CONFIG_FILE": "rabbitmq.conf", "RABBITMQ_MNESIA_BASE": "data",
+                 "RABBITMQ_LOG_BASE": "log", "RABBITMQ_PID_FILE": "pid", "RABBITMQ_ENABLED_PLUGINS_FILE": "plugins"}
+        environment = {name: str(folder / file) for name, file in names.items()} | {
+            "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "ERL_EPMD_PORT": str(self.port + 1),
+            "RABBITMQ_NODENAME": "scale@localhost", "RABBITMQ_NODE_PORT": str(self.port),
+            "RABBITMQ_DIST_PORT": str(self.port + 2), "RUNNING_UNDER_SYSTEMD": "true",
+            "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "+sbwt none +sbwtdcpu none +sbwtdio none "
+                                                   "-kernel inet_dist_use_interface {127,0,0,1}"}
+        self.names = subprocess.Popen(["epmd", "-address", "127.0.0.1", "-port", str(self.port + 1),
+                                       "-relaxed_command_check"])
+        with open(folder / "output", "w") as log:
+            self.process = subprocess.Popen(["/usr/lib/rabbitmq/bin/rabbitmq-server"], env=environment, stdout=log,
+                                            stderr=log)
+        while socket.socket().connect_ex(("127.0.0.1", self.port)) != 0:
+            if self.process.poll() is not None:
+                raise SystemExit((folder / "output").read_text())
+            time.sleep(0.2)
+
+    def end(self):
+        self.process.terminate()
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.names.terminate()
+        self.names.wait()
+
+
+def make(command, folder, options):
+    """Makes the sites and their reports. All have the plan of the first one, and reports of its beacons."""
+    made = folder / "first"
+    subprocess.run([command, "simulate", str(made), "--rooms", str(options.receivers), "--beacons", str(options.beacons),
+                    "--seconds", str(options.seconds)], check=True, stdout=subprocess.DEVNULL)
+    (folder / "sites").mkdir()
+    files = []
+    for number in range(options.sites):
+        name = f"site-{number}"
+        (folder / "sites" / f"{name}.toml").write_text(
+            (made / "site.toml").read_text().replace('"demo"', f'"{name}"', 1))
+        file = folder / f"{name}.jsonl"
+        with open(made / "reports.jsonl") as reports, open(file, "w") as copy:
+            for line in reports:
+                copy.write(line.replace('"site":"demo"', f'"site":"{name}"', 1))
+        files.append(str(file))
+    return files
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command")
+    for name, value in [("sites", 10), ("receivers", 10), ("beacons", 100), ("seconds", 60), ("workers", 2)]:
+        parser.add_argument(f"--{name}", type=int, default=value)
+    parser.add_argument("--speed", default="1")
+    options = parser.parse_args()
+    command = shutil.which(options.command) or options.command
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="fleet-scale-"))
+    engine = None
+    processes = []
+    try:
+        files = make(command, folder, options)
+        engine = Engine(folder / "engine")
+        address = f"127.0.0.1:{engine.port}"
+        workers = []
+        for number in range(options.workers):
+            with open(folder / f"worker-{number}", "w") as log:
+                workers.append(subprocess.Popen([command, "work", "--sites", str(folder / "sites"), "--engine", address],
+                                                stderr=log))
+            if number == 0:
+                time.sleep(15)  # It declares the queues.
+        processes += workers
+        page = free_ports(1)
+        processes.append(subprocess.Popen([command, "serve", "--sites", str(folder / "sites"), "--engine", address,
+                                           "--listen", str(page)], stderr=subprocess.DEVNULL))
+        time.sleep(8)
+        before = {process.pid: processor_time(process.pid) for process in [*workers, engine.process]}
+        began = time.time()
+        publisher = subprocess.Popen([command, "publish", *files, "--speed", options.speed, "--engine", address],
+                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        processes.append(publisher)
+        latencies = []
+        last = began + options.seconds
+        stored = None
+        while True:
+            time.sleep(0.25)
+            if stored is None and publisher.poll() is not None:
+                stored = time.time() - began
+            with urllib.request.urlopen(f"http://127.0.0.1:{page}/api/v1/sites", timeout=60) as answer:
+                sites = json.load(answer)["sites"]
+            now = time.time()
+            times = [time.mktime(time.strptime(site["time"][:19], "%Y-%m-%dT%H:%M:%S")) - time.timezone
+                     for site in sites if site.get("time")]
+            if options.speed == "1":
+                latencies += [now - moment for moment in times if moment > began + 10]
+            # The last seconds wait for reports that do not come.
+            if len(times) == options.sites and min(times) >= last - 8:
+                break
+            if now > began + 30 * options.seconds + 120:
+                raise SystemExit("the workers do not follow")
+        passed = time.time() - began
+        used = {pid: processor_time(pid) - start for pid, start in before.items()}
+        latencies.sort()
+        reports = options.sites * options.receivers * options.seconds
+        result = {
+            "sites": options.sites, "receivers": options.sites * options.receivers,
+            "beacons": options.sites * options.beacons, "workers": options.workers, "seconds": options.seconds,
+            "passed": round(passed, 1), "reportsPerSecond": round(reports / passed),
+            "beaconSecondsPerSecond": round(options.sites * options.beacons * options.seconds / passed),
+            "workersProcessorSecondsPerSecond":
+                round(sum(used[worker.pid] for worker in workers) / options.seconds, 3),
+            "engineProcessorSecondsPerSecond": round(used[engine.process.pid] / options.seconds, 3),
+            "workersMemory": [peak_memory(worker.pid) for worker in workers],
+            "engineMemory": peak_memory(engine.process.pid),
+        }
+        if stored:
+            result["stored"] = round(stored, 1)
+        if latencies:
+            # A picture stands for two seconds and more, so this is an upper bound.
+            result["pictureAge"] = {"median": round(latencies[len(latencies) // 2], 2),
+                                    "99 %": round(latencies[len(latencies) * 99 // 100], 2)}
+        print(json.dumps(result))
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+        if engine:
+            engine.end()
+        shutil.rmtree(folder)
+
+
+main()
