@@ -24,16 +24,27 @@ extension TOMLDocument {
       }
       table = next
     }
+    if table.form == .implicit, table[key] == nil { return appending(path, line) }
+    return try setting(key, to: value, in: table)
+  }
+
+  /// Returns the document with a key of a table set to a value, given as TOML: in place of the old
+  /// value, or after the table's other keys.
+  ///
+  /// - Throws: `Problem` if the table has no header and is not in braces.
+  package func setting(
+    _ key: String, to value: String, in table: TOMLTable
+  ) throws(Problem) -> TOMLDocument {
     if let item = table[key] { return replacing(item.range, with: value) }
+    let line = "\(Self.key(key)) = \(value)"
     switch table.form {
-    case .implicit: return appending(path, line)
     case .inline:
       let end = Self.end(of: table)
       let place = end ?? table.range.lowerBound + 1
       return replacing(place..<place, with: end == nil ? " \(line) " : ", \(line)")
-    case .dotted:
+    case .implicit, .dotted:
       throw Problem(
-        "this table is written by dotted keys; give it a header, [\(path.joined(separator: "."))]",
+        "this table is written by dotted keys; give it a header, such as [name]",
         at: table.range.lowerBound)
     case .header: return inserting(line, into: table)
     }
@@ -58,8 +69,19 @@ extension TOMLDocument {
     return isBare ? key : quoted(key)
   }
 
+  /// Returns the document with texts in place of ranges of its bytes, which do not overlap.
+  package func replacing(_ edits: [(range: Range<Int>, text: String)]) -> TOMLDocument {
+    var edited: [UInt8] = []
+    var place = 0
+    for (range, text) in edits.sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) {
+      edited += bytes[place..<range.lowerBound] + text.utf8
+      place = range.upperBound
+    }
+    return TOMLDocument(edited + bytes[place...])
+  }
+
   private func replacing(_ range: Range<Int>, with text: String) -> TOMLDocument {
-    TOMLDocument(Array(bytes[..<range.lowerBound] + text.utf8 + bytes[range.upperBound...]))
+    replacing([(range, text)])
   }
 
   private func appending(_ path: [String], _ line: String) -> TOMLDocument {
