@@ -29,6 +29,13 @@ struct FleetError: Error, CustomStringConvertible {
     self.status = status
     self.description = description
   }
+
+  /// The error of a site whose name no receiver can report.
+  static func notReporting(_ site: String) -> Self {
+    FleetError(
+      .badData,
+      "the name of a site that reports has 1 to 64 letters, digits, - and _, not '\(site)'")
+  }
 }
 
 enum Files {
@@ -84,6 +91,40 @@ enum Files {
         FilePath(path), .writeOnly, options: [.create, .truncate], permissions: [.ownerReadWrite])
       _ = try file.closeAfter { try file.writeAll(bytes) }
     } catch let error as Errno {
+      throw FleetError(.cannotCreate, "cannot write \(path): \(error)")
+    }
+  }
+
+  /// Edits a site file in one step: others read it as it was before, or as it is after.
+  static func edit(
+    _ path: String, _ change: ([UInt8]) throws(SiteFileError) -> [UInt8]
+  ) throws {
+    let before = try bytes(path)
+    let after: [UInt8]
+    do throws(SiteFileError) {
+      after = try change(before)
+    } catch {
+      throw FleetError(.badData, "\(path): \(error)")
+    }
+    try update(after, at: path)
+  }
+
+  private static func update(_ bytes: [UInt8], at path: String) throws {
+    let path = try whole(path)
+    let new = path + ".new"
+    do {
+      var status = stat()
+      guard unsafe stat(path, &status) == 0 else { throw Errno(rawValue: errno) }
+      let file = try FileDescriptor.open(
+        FilePath(new), .writeOnly, options: [.create, .truncate],
+        permissions: FilePermissions(rawValue: status.st_mode & 0o777))
+      try file.closeAfter {
+        try file.writeAll(bytes)
+        guard fsync(file.rawValue) == 0 else { throw Errno(rawValue: errno) }
+      }
+      guard unsafe rename(new, path) == 0 else { throw Errno(rawValue: errno) }
+    } catch let error as Errno {
+      unsafe unlink(new)
       throw FleetError(.cannotCreate, "cannot write \(path): \(error)")
     }
   }

@@ -1,9 +1,11 @@
 import Advertising
 import Clocks
+import FleetEngine
 import FleetReports
 import FleetWork
 import FoundationEssentials
 import Fusion
+import Logging
 import Scanning
 
 /// The true room of a beacon in a second, as a line of JSON.
@@ -26,6 +28,32 @@ struct TruthLine: Codable {
   var json: [UInt8] { lineOfJSON(self) }
 
   var identity: BeaconIdentity? { BeaconConstraint(beacon)?.identity }
+
+  /// Reads the rooms of each second from a file.
+  static func rooms(_ path: String) throws -> [Int64: [(beacon: BeaconIdentity, room: String)]] {
+    var rooms: [Int64: [(beacon: BeaconIdentity, room: String)]] = [:]
+    for (number, line) in try Files.lines(path).enumerated() {
+      guard let line = TruthLine(line), let beacon = line.identity else {
+        throw FleetError(
+          .badData,
+          "\(path): line \(number + 1): expected second, beacon and room, as simulate writes them")
+      }
+      rooms[line.second, default: []].append((beacon, line.room))
+    }
+    return rooms
+  }
+}
+
+extension InputLines {
+  /// Reads the next report, or returns `nil` at the end of the file.
+  func nextReport() throws(FleetError) -> ReceiverReport? {
+    guard let line = try next() else { return nil }
+    do throws(ReportError) {
+      return try unsafe ReceiverReport(parsing: line.span.bytes)
+    } catch {
+      throw FleetError(.badData, "\(path): line \(number): \(error)")
+    }
+  }
 }
 
 extension RoomTransition {
@@ -67,4 +95,21 @@ extension ReceiverReport {
           }, measuredPower: reception.measuredPower ?? -59)
       })
   }
+}
+
+extension ReceiverReport {
+  /// Reads a report of a site from the engine's stream, where no receiver reports for another one.
+  init?(_ entry: StreamEntry, of site: String) {
+    guard entry.routingKey.contains(".\(site)."),
+      let report = try? unsafe ReceiverReport(parsing: entry.body.span.bytes),
+      entry.routingKey == FleetTopic.routingKey(ofSite: site, receiver: report.receiver),
+      report.site == site
+    else { return nil }
+    self = report
+  }
+}
+
+extension Logger {
+  /// A logger of nothing, for a subcommand that states the engine's errors itself.
+  static let ofCommand = Logger(label: "beaconscan-fleet") { _ in SwiftLogNoOpLogHandler() }
 }

@@ -126,15 +126,3 @@ private final class RecordedReports: Sendable {
     }
   }
 }
-
-extension InputLines {
-  /// Reads the next report, or returns `nil` at the end of the file.
-  fileprivate func nextReport() throws(FleetError) -> ReceiverReport? {
-    guard let line = try next() else { return nil }
-    do throws(ReportError) {
-      return try unsafe ReceiverReport(parsing: line.span.bytes)
-    } catch {
-      throw FleetError(.badData, "\(path): line \(number): \(error)")
-    }
-  }
-}

@@ -103,7 +103,7 @@ extension ReplayReports {
 
 /// The rooms compared with the truth, second by second.
 private struct Comparison {
-  private var truth: [Int64: [(beacon: BeaconIdentity, room: String)]] = [:]
+  private let truth: [Int64: [(beacon: BeaconIdentity, room: String)]]
   private var fusion = RoomScore()
   private var nearest = RoomScore()
   private var rule: NearestReceiver
@@ -112,14 +112,7 @@ private struct Comparison {
 
   init(_ site: Site, truth path: String) throws {
     rule = NearestReceiver(site)
-    for (number, line) in try Files.lines(path).enumerated() {
-      guard let line = TruthLine(line), let beacon = line.identity else {
-        throw FleetError(
-          .badData,
-          "\(path): line \(number + 1): expected second, beacon and room, as simulate writes them")
-      }
-      truth[line.second, default: []].append((beacon, line.room))
-    }
+    truth = try TruthLine.rooms(path)
   }
 
   /// Takes a report before fusion receives it. A new second ends the one before.

@@ -63,11 +63,7 @@ struct SimulateSite: ParsableCommand {
 
   func run() throws {
     let site = try self.site.map(Files.site) ?? Site(planOf: rooms)
-    guard FleetTopic.isName(site.name) else {
-      throw FleetError(
-        .badData,
-        "the name of a site that reports has 1 to 64 letters, digits, - and _, not '\(site.name)'")
-    }
+    guard FleetTopic.isName(site.name) else { throw FleetError.notReporting(site.name) }
     var configuration = SiteSimulator.Configuration()
     configuration.beacons = beacons
     configuration.stay = stay
