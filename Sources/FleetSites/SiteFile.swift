@@ -95,7 +95,11 @@ private struct SiteReader {
     for table in try tables(root, "rooms") { rooms.append(try room(table)) }
     var receivers: [Site.Receiver] = []
     for table in try tables(root, "receivers") {
-      receivers.append(try receiver(table, rooms: rooms))
+      let receiver = try receiver(table, rooms: rooms)
+      if let beacon = receiver.beacon, receivers.contains(where: { $0.beacon == beacon }) {
+        throw Problem("two receivers have the beacon \(beacon)", at: table.range.lowerBound)
+      }
+      receivers.append(receiver)
     }
     try check(rooms.map(\.name), "room", root, most: Site.maximumRooms)
     try check(receivers.map(\.name), "receiver", root, most: Site.maximumReceivers)
@@ -152,11 +156,8 @@ private struct SiteReader {
     var beacons: [BeaconIdentity: SiteFile.Beacon] = [:]
     for table in try tables(root, "beacons") {
       try check(table, keys: ["beacon", "name", "rooms"])
-      guard let text = try text(table, "beacon"), let identity = BeaconConstraint(text)?.identity
-      else {
-        throw Problem(
-          "beacon: expected UUID:MAJOR:MINOR",
-          at: table["beacon"]?.range.lowerBound ?? table.range.lowerBound)
+      guard let identity = try identity(table) else {
+        throw Problem("beacon: expected UUID:MAJOR:MINOR", at: table.range.lowerBound)
       }
       guard beacons[identity] == nil, beacons.count < SiteFile.maximumBeacons else {
         throw Problem(
@@ -168,6 +169,14 @@ private struct SiteReader {
         name: try self.text(table, "name"), rooms: try allowed(table, among: rooms))
     }
     return beacons
+  }
+
+  private func identity(_ table: TOMLTable) throws(Problem) -> BeaconIdentity? {
+    guard let text = try text(table, "beacon"), let item = table["beacon"] else { return nil }
+    guard let identity = BeaconConstraint(text)?.identity else {
+      throw Problem("beacon: expected UUID:MAJOR:MINOR", at: item.range.lowerBound)
+    }
+    return identity
   }
 
   private func allowed(
@@ -212,7 +221,8 @@ private struct SiteReader {
   private func receiver(
     _ table: TOMLTable, rooms: [Site.Room]
   ) throws(Problem) -> Site.Receiver {
-    try check(table, keys: ["name", "at", "room", "floor", "height", "offset", "rate"])
+    try check(
+      table, keys: ["name", "at", "room", "floor", "height", "offset", "rate", "beacon"])
     var position: Site.Point?
     if let item = table["at"] { position = try point(item, "at") }
     let room = try text(table, "room")
@@ -225,7 +235,7 @@ private struct SiteReader {
       try name(table), at: position, room: room, floor: try floor(table),
       height: try number(table, "height", in: -10...100) ?? 2,
       offset: try number(table, "offset", in: -40...40) ?? 0,
-      rate: try number(table, "rate", in: 0.01...1) ?? 0.9)
+      rate: try number(table, "rate", in: 0.01...1) ?? 0.9, beacon: try identity(table))
   }
 
   private func level(

@@ -1,3 +1,5 @@
+package import Advertising
+
 /// A site: its rooms, its receivers, and how signals spread in it.
 package struct Site: Sendable, Hashable {
   /// A place on a floor plan, in meters.
@@ -42,10 +44,12 @@ package struct Site: Sendable, Hashable {
     package var offset: Double
     /// The share of a strong beacon's advertisements that it receives.
     package var rate: Double
+    /// The beacon that the receiver itself advertises.
+    package var beacon: BeaconIdentity?
 
     package init(
       _ name: String, at position: Point? = nil, room: String? = nil, floor: Int = 0,
-      height: Double = 2, offset: Double = 0, rate: Double = 0.9
+      height: Double = 2, offset: Double = 0, rate: Double = 0.9, beacon: BeaconIdentity? = nil
     ) {
       self.name = name
       self.position = position
@@ -54,6 +58,7 @@ package struct Site: Sendable, Hashable {
       self.height = height
       self.offset = offset
       self.rate = rate
+      self.beacon = beacon
     }
   }
 
@@ -63,7 +68,7 @@ package struct Site: Sendable, Hashable {
     package var receiver: String
     /// In dBm, of a beacon with the measured power ``Propagation/measuredPower``.
     package var rssi: Double
-    /// The seconds in which the beacon was received.
+    /// The seconds of the walk in this room.
     package var seconds: Int
 
     package init(room: String, receiver: String, rssi: Double, seconds: Int) {

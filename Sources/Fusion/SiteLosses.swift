@@ -1,5 +1,19 @@
 internal import RealModule
 
+/// The way of a signal.
+package struct SignalPath: Sendable, Hashable {
+  /// In meters.
+  package var distance: Double
+  package var walls: Int
+  package var floors: Int
+
+  /// The loss in dB from 1 m before the beacon.
+  package func loss(_ propagation: Site.Propagation) -> Double {
+    10 * propagation.exponent * Double.log10(distance) + Double(walls) * propagation.wallLoss
+      + Double(floors) * propagation.floorLoss
+  }
+}
+
 /// The losses of signals from the places of a site to its receivers.
 package struct SiteLosses: Sendable {
   private struct Pair: Hashable {
@@ -55,15 +69,31 @@ package struct SiteLosses: Sendable {
       // The middle of what a receiver in the room, and one in another room, have indoors.
       return (receiver.room == site.rooms[cell.room].name ? 5 : 20) - receiver.offset
     }
-    let floors = abs(receiver.floor - cell.floor)
-    let height =
-      Double(receiver.floor - cell.floor) * propagation.floorHeight + receiver.height
-      - propagation.beaconHeight
+    return path(
+      from: place, floor: cell.floor, height: propagation.beaconHeight, to: receiver, at: position
+    ).loss(propagation) - receiver.offset
+  }
+
+  /// Returns the way from the beacon that a receiver advertises to another receiver, if both have a
+  /// place.
+  package func path(
+    from transmitter: Site.Receiver, to receiver: Site.Receiver
+  ) -> SignalPath? {
+    guard let place = transmitter.position, let position = receiver.position else { return nil }
+    return path(
+      from: place, floor: transmitter.floor, height: transmitter.height, to: receiver, at: position)
+  }
+
+  private func path(
+    from place: Site.Point, floor: Int, height: Double, to receiver: Site.Receiver,
+    at position: Site.Point
+  ) -> SignalPath {
+    let rise =
+      Double(receiver.floor - floor) * site.propagation.floorHeight + receiver.height - height
     let plan = (position - place).length
-    let distance = max(0.3, (plan * plan + height * height).squareRoot())
-    return 10 * propagation.exponent * Double.log10(distance) - receiver.offset
-      + Double(floors) * propagation.floorLoss
-      + Double(walls(from: place, to: position, floor: cell.floor)) * propagation.wallLoss
+    return SignalPath(
+      distance: max(0.3, (plan * plan + rise * rise).squareRoot()),
+      walls: walls(from: place, to: position, floor: floor), floors: abs(receiver.floor - floor))
   }
 
   /// The number of walls between two places of a floor. Two rooms share the wall between them.

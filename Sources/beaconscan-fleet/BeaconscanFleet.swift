@@ -18,7 +18,7 @@ struct BeaconscanFleet: AsyncParsableCommand {
     subcommands: [
       UpCommand.self, WorkCommand.self, ServeFleet.self, ShowChanges.self, ShowOccupancy.self,
       RebuildHistory.self, SimulateSite.self, PublishReports.self, ReplayReports.self,
-      SurveySite.self,
+      SurveySite.self, LearnSite.self,
     ])
 
   static func main() async {

@@ -85,13 +85,13 @@ struct PastOptions: ParsableArguments {
   /// The seconds since 1970.
   func range() throws -> Range<Int64> {
     let now = WallClockTime.now.nanoseconds / 1_000_000_000
-    let first = try second(since, "--since", now: now)
-    let end = try until.map { try second($0, "--until", now: now) } ?? now + 1
+    let first = try Self.second(since, "--since", now: now)
+    let end = try until.map { try Self.second($0, "--until", now: now) } ?? now + 1
     guard first < end else { throw ValidationError("--since must be earlier than --until") }
     return first..<end
   }
 
-  private func second(_ text: String, _ option: String, now: Int64) throws -> Int64 {
+  static func second(_ text: String, _ option: String, now: Int64) throws -> Int64 {
     let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86400]
     if let unit = text.last.flatMap({ units[$0] }), let count = Int64(text.dropLast()),
       0...1_000_000_000 ~= count

@@ -110,6 +110,10 @@ extension ReceiverReport {
 }
 
 extension Logger {
-  /// A logger of nothing, for a subcommand that states the engine's errors itself.
-  static let ofCommand = Logger(label: "beaconscan-fleet") { _ in SwiftLogNoOpLogHandler() }
+  /// A logger of the engine's failures, to standard error.
+  static var ofCommand: Logger {
+    var logger = Logger(label: "beaconscan-fleet") { StreamLogHandler.standardError(label: $0) }
+    logger.logLevel = .warning
+    return logger
+  }
 }

@@ -98,7 +98,8 @@ struct SurveySite: AsyncParsableCommand {
     try Files.edit(self.site) { bytes throws(SiteFileError) in
       try SiteFile.bytes(bytes, setting: levels)
     }
-    print("\(self.site): \(levels.count) levels of \(Set(levels.map(\.room)).count) rooms")
+    let count = Set(levels.map(\.room)).count
+    print("\(self.site): \(levels.count) levels of \(count == 1 ? "a room" : "\(count) rooms")")
   }
 
   private func recorded(
@@ -247,7 +248,7 @@ extension Survey {
   fileprivate func progress(in room: String) -> String {
     let levels = received(in: room).sorted { $0.rssi > $1.rssi }
     let strongest = levels.prefix(3).map { "\($0.receiver) \($0.rssi) dBm" }
-    return (["\(levels.count) receivers"] + strongest).joined(separator: ", ")
+    return (["received by \(levels.count)"] + strongest).joined(separator: ", ")
   }
 
   private func received(in room: String) -> [Site.Level] {
