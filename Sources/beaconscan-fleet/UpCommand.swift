@@ -36,6 +36,21 @@ struct UpCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
+      "The port for receivers with TLS; that without is then on the loopback interface only.",
+      valueName: "port"))
+  var mqttTLSPort: UInt16?
+
+  @Option(
+    help: ArgumentHelp(
+      "The certificate for receivers, in PEM, with those that sign it below the root.",
+      valueName: "file"))
+  var mqttCertificate: String?
+
+  @Option(help: ArgumentHelp("The key of the certificate, in PEM.", valueName: "file"))
+  var mqttKey: String?
+
+  @Option(
+    help: ArgumentHelp(
       "The port for workers, on the loopback interface; RabbitMQ also uses the two after it.",
       valueName: "port"))
   var enginePort: UInt16 = 7250
@@ -66,6 +81,12 @@ struct UpCommand: AsyncParsableCommand {
     guard (1...65_533).contains(enginePort) else {
       throw ValidationError("--engine-port must be from 1 to 65533, not \(enginePort)")
     }
+    guard (mqttTLSPort == nil) == (mqttCertificate == nil),
+      (mqttTLSPort == nil) == (mqttKey == nil)
+    else {
+      throw ValidationError(
+        "TLS needs all of --mqtt-tls-port, --mqtt-certificate and --mqtt-key")
+    }
     _ = try ServeFleet.parse(["--sites", directory] + arguments)
   }
 
@@ -80,7 +101,8 @@ struct UpCommand: AsyncParsableCommand {
       if let simulate { try Self.simulator(rooms: simulate, sites: sites) } else { nil }
     let logger = Logger(label: "beaconscan-fleet")
     let node = try EngineNode(
-      "\(root)/engine", port: enginePort, mqttPort: mqttPort, logger: logger)
+      EngineDirectory("\(root)/engine", port: enginePort), mqttPort: mqttPort, tls: try tls(),
+      logger: logger)
     let engine = "127.0.0.1:\(enginePort)"
     let work = ["--sites", sites, "--engine", engine]
     let serve = work + arguments
@@ -104,6 +126,14 @@ struct UpCommand: AsyncParsableCommand {
         try await tasks.next()
       }
     }
+  }
+
+  private func tls() throws -> EngineNode.TLS? {
+    guard let mqttTLSPort, let mqttCertificate, let mqttKey else { return nil }
+    for path in [mqttCertificate, mqttKey] { _ = try Files.bytes(path) }
+    return EngineNode.TLS(
+      port: mqttTLSPort, certificate: try Files.whole(mqttCertificate),
+      key: try Files.whole(mqttKey))
   }
 
   /// The arguments that serve has too.
