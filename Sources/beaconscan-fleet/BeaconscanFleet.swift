@@ -16,9 +16,9 @@ struct BeaconscanFleet: AsyncParsableCommand {
         beaconscan-fleet replay demo/site.toml demo/reports.jsonl --truth demo/truth.jsonl
       """,
     subcommands: [
-      UpCommand.self, WorkCommand.self, ServeFleet.self, ShowChanges.self, ShowOccupancy.self,
-      RebuildHistory.self, SimulateSite.self, PublishReports.self, ReplayReports.self,
-      SurveySite.self, LearnSite.self,
+      UpCommand.self, WorkCommand.self, ServeFleet.self, ReceiversCommand.self, ShowChanges.self,
+      ShowOccupancy.self, RebuildHistory.self, SurveySite.self, LearnSite.self, SimulateSite.self,
+      PublishReports.self, ReplayReports.self,
     ])
 
   static func main() async {

@@ -14,6 +14,7 @@ struct FleetError: Error, CustomStringConvertible {
     case unavailable = 69
     case cannotCreate = 73
     case ioError = 74
+    case noPermission = 77
     case interrupted = 130
   }
 
@@ -126,6 +127,18 @@ enum Files {
     } catch let error as Errno {
       unsafe unlink(new)
       throw FleetError(.cannotCreate, "cannot write \(path): \(error)")
+    }
+  }
+
+  /// Writes a new file that only its owner can read.
+  static func makeSecret(_ bytes: [UInt8], at path: String) throws {
+    do {
+      let file = try FileDescriptor.open(
+        FilePath(path), .writeOnly, options: [.create, .exclusiveCreate],
+        permissions: .ownerReadWrite)
+      _ = try file.closeAfter { try file.writeAll(bytes) }
+    } catch let error as Errno {
+      throw FleetError(.cannotCreate, "cannot make \(path): \(error)")
     }
   }
 
