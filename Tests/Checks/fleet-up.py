@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""Checks `beaconscan-fleet up`: a simulated site, a receiver by MQTT, SIGKILL, and the end.
+"""Checks `beaconscan-fleet up`: a simulated site, receivers with accounts, SIGKILL, and the end.
 
     Tests/Checks/fleet-up.py COMMAND
 
-COMMAND is beaconscan-fleet. It needs rabbitmq-server and mosquitto_pub.
+COMMAND is beaconscan-fleet. It needs rabbitmq-server, mosquitto-clients and openssl.
 """
 
 import datetime
 import json
 import os
 import pathlib
+import random
 import signal
 import socket
 import subprocess
@@ -26,6 +27,9 @@ outline = [[0, 0], [6, 0], [6, 6], [0, 6]]
 [[receivers]]
 name = "hall-1"
 at = [3, 3]
+[[receivers]]
+name = "hall-2"
+at = [5, 5]
 """
 
 
@@ -41,25 +45,50 @@ def free_ports(count):
     raise SystemExit("fleet-up: there are no free ports")
 
 
+def topic(receiver):
+    return f"fleet/21/museum/{receiver}/seen"
+
+
+def make_certificate(certificate, key):
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost",
+                    "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate],
+                   check=True, stderr=subprocess.DEVNULL)
+
+
 class Fleet:
     def __init__(self, command, folder):
-        self.engine = free_ports(5)
-        self.mqtt, self.page = self.engine + 3, self.engine + 4
+        self.command = command
+        self.directory = str(folder / "fleet")
+        self.engine = free_ports(6)
+        self.mqtt, self.page, self.tls = self.engine + 3, self.engine + 4, self.engine + 5
         self.log = folder / "log"
-        self.arguments = [command, "up", str(folder / "fleet"), "--simulate", "2", "--engine-port", str(self.engine),
-                          "--mqtt-port", str(self.mqtt), "--listen", str(self.page)]
+        self.certificate = str(folder / "certificate.pem")
+        key = str(folder / "key.pem")
+        make_certificate(self.certificate, key)
+        self.arguments = [command, "up", self.directory, "--simulate", "2", "--engine-port", str(self.engine),
+                          "--mqtt-port", str(self.mqtt), "--mqtt-tls-port", str(self.tls),
+                          "--mqtt-certificate", self.certificate, "--mqtt-key", key, "--listen", str(self.page)]
+        self.passwords = {"guest": "guest"}
+        self.numbers = iter(range(1, 1 << 30))
         self.start()
 
     def start(self):
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(self.arguments, stdout=log, stderr=log)
 
+    def read(self, path):
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.page}/api/v1/{path}", timeout=10) as answer:
+            return json.load(answer)
+
     def sites(self):
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.page}/api/v1/sites", timeout=10) as answer:
-                return {site["site"]: site for site in json.load(answer)["sites"]}
+            return {site["site"]: site for site in self.read("sites")["sites"]}
         except (OSError, ValueError):
             return {}
+
+    def last_report(self, receiver):
+        receivers = self.read("sites/museum")["receivers"]
+        return next(each.get("lastReport") for each in receivers if each["receiver"] == receiver)
 
     def wait(self, what, condition):
         end = time.monotonic() + LIMIT
@@ -69,16 +98,103 @@ class Fleet:
             time.sleep(0.5)
         print(f"fleet-up: {what}")
 
-    def report(self, number):
-        """Reports a beacon beside the receiver of the museum, as beaconscan serve --fleet does, if the broker is there."""
+    def receivers(self, *arguments):
+        return subprocess.run([self.command, "receivers", *arguments, "--directory", self.directory],
+                              capture_output=True, text=True, timeout=LIMIT, check=False)
+
+    def client(self, program, user, *arguments, password=None, tls=None, **options):
+        """Runs a client of MQTT, and returns its exit status and its output."""
+        where = ["-h", "localhost", "-p", str(self.tls), "--cafile", tls] if tls else \
+            ["-h", "127.0.0.1", "-p", str(self.mqtt)]
+        account = ["-u", user, "-P", password or self.passwords[user]]
+        result = subprocess.run([program, *where, *account, *arguments], check=False, stdout=subprocess.PIPE,
+                                stderr=subprocess.DEVNULL, timeout=LIMIT, **options)
+        return result.returncode, result.stdout
+
+    def message(self, receiver):
+        """Returns a report of a beacon beside a receiver of the museum, as beaconscan serve --fleet makes it."""
         now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%f")[:23] + "Z"
         beacon = {"beacon": "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0:7:7", "sightings": 8, "rssi": -62, "variance": 1,
                   "maximum": -60, "power": -59}
-        report = {"version": 1, "site": "museum", "receiver": "hall-1", "boot": "00c0ffee00000001", "number": number,
-                  "time": now, "seconds": 1, "receptionLost": None, "beacons": [beacon]}
-        subprocess.run(["mosquitto_pub", "-h", "127.0.0.1", "-p", str(self.mqtt), "-u", "guest", "-P", "guest", "-q", "1",
-                        "-t", "fleet/21/museum/hall-1/seen", "-m", json.dumps(report)],
-                       check=False, stderr=subprocess.DEVNULL)
+        report = {"version": 1, "site": "museum", "receiver": receiver, "boot": "00c0ffee00000001",
+                  "number": next(self.numbers), "time": now, "seconds": 1, "receptionLost": None, "beacons": [beacon]}
+        return json.dumps(report)
+
+    def report(self, receiver, user, **options):
+        """Publishes a report of a receiver, and returns whether the broker took it."""
+        return self.client("mosquitto_pub", user, "-q", "1", "-t", topic(receiver), "-m", self.message(receiver),
+                           **options)[0] == 0
+
+
+def require(condition, what):
+    if not condition:
+        raise SystemExit(f"fleet-up: {what}, which is not so")
+    print(f"fleet-up: {what}")
+
+
+def check_accounts(fleet, folder):
+    """Checks that receivers can write their own topics, and nothing else, and that remove ends that."""
+    file = folder / "password"
+    added = fleet.receivers("add", "museum", "hall-1", "--password-file", str(file))
+    require(added.stdout == "museum.hall-1\n" and file.stat().st_mode & 0o777 == 0o600,
+            f"receivers add writes a password that only its owner can read {added.stderr}")
+    fleet.passwords["museum.hall-1"] = file.read_text().strip()
+    added = fleet.receivers("add", "museum", "hall-2", "hall-3")
+    fleet.passwords.update(line.split() for line in added.stdout.splitlines())
+    require(fleet.passwords.keys() == {"guest", "museum.hall-1", "museum.hall-2", "museum.hall-3"},
+            f"receivers add prints users and passwords {added.stderr}")
+    listed = fleet.receivers("list").stdout
+    require(listed == "museum hall-1\nmuseum hall-2\nmuseum hall-3\n", "receivers list names them")
+
+    def reported(sites):
+        return fleet.report("hall-1", "museum.hall-1") and sites.get("museum", {}).get("beaconsInRooms") == 1
+
+    fleet.wait("the beacon of a receiver with an account is in the hall", reported)
+    require(fleet.report("hall-1", "museum.hall-1", tls=fleet.certificate), "it reports with TLS")
+    other = str(folder / "other.pem")
+    make_certificate(other, os.devnull)
+    require(not fleet.report("hall-1", "museum.hall-1", tls=other), "it refuses a node with a wrong certificate")
+    require(not fleet.report("hall-1", "museum.hall-1", password="wrong"), "a wrong password is refused")
+    require(not fleet.report("hall-2", "museum.hall-1"), "the topic of another receiver is refused")
+    for forged in ["fleet/17/simulated/hall-1/seen", "fleet/21/museum/hall-1/seen/more", "fleet/21/museum"]:
+        status, _ = fleet.client("mosquitto_pub", "museum.hall-1", "-q", "1", "-t", forged, "-m", "{}")
+        require(status != 0, f"the topic {forged} is refused")
+    will = ["--will-topic", topic("hall-2"), "--will-payload", fleet.message("hall-2"), "--will-qos", "1"]
+    for pattern in ["#", "fleet/#", topic("hall-1")]:
+        # The refusal of the subscription ends the connection, and the broker then publishes the last will.
+        status, output = fleet.client("mosquitto_sub", "museum.hall-1", "-t", pattern, "-C", "1", "-W", "3", *will)
+        require(status != 0 and not output, f"a receiver cannot read {pattern}")
+    status, output = fleet.client("mosquitto_sub", "guest", "-t", "fleet/#", "-C", "1", "-W", str(int(LIMIT)))
+    require(status == 0 and output, "guest can read fleet/#")
+
+
+def check_flood(fleet):
+    """Checks that 2,000 hostile reports of a receiver are named, and change nothing else."""
+    source = random.Random(7)
+    lines = [source.randbytes(200).translate(None, b"\n\r\0") for _ in range(1800)]
+    lines += [fleet.message("hall-2").encode() for _ in range(100)]
+    lines += [fleet.message("hall-1")[:-2].encode() + b"," * 100_000 for _ in range(50)]
+    lines += [b"[" * 100_000 for _ in range(49)] + [b"x" * 2_000_000]
+    source.shuffle(lines)
+    status, _ = fleet.client("mosquitto_pub", "museum.hall-1", "-q", "1", "-t", topic("hall-1"), "-l",
+                             input=b"\n".join(lines) + b"\n")
+    require(status == 0, "the broker takes 2,000 hostile reports")
+    require(fleet.last_report("hall-2") is None, "no forged report of hall-2 has had an effect")
+
+    def named(_):
+        fleet.report("hall-2", "museum.hall-2")
+        return any(alarm["id"] == "museum/reportRefused/hall-1" for alarm in fleet.read("alarms")["alarms"])
+
+    before = fleet.sites()["simulated"]["time"]
+    fleet.wait("the refusal of hall-1 is named", named)
+    require(fleet.last_report("hall-2") is not None, "hall-2 reports during the flood")
+    fleet.wait("the other site goes on", lambda sites: sites["simulated"]["time"] > before)
+
+
+def check_removal(fleet):
+    require(fleet.receivers("remove", "museum", "hall-1").returncode == 0, "receivers remove removes an account")
+    require(not fleet.report("hall-1", "museum.hall-1"), "a removed account is refused")
+    require(fleet.receivers("remove", "museum", "hall-1").returncode == 69, "a removed account cannot be removed again")
 
 
 def main():
@@ -91,16 +207,16 @@ def main():
         try:
             fleet.wait("beacons of the simulated site are in rooms",
                        lambda sites: sites.get("simulated", {}).get("beaconsInRooms", 0) >= 3)
-            numbers = iter(range(1, 1 << 30))
-
-            def reported(sites):
-                fleet.report(next(numbers))
-                return sites.get("museum", {}).get("beaconsInRooms") == 1
-
-            fleet.wait("a receiver reports by MQTT, and its beacon is in the hall", reported)
+            check_accounts(fleet, folder)
+            check_flood(fleet)
+            check_removal(fleet)
             fleet.process.kill()
             fleet.process.wait()
             fleet.start()
+
+            def reported(sites):
+                return fleet.report("hall-2", "museum.hall-2") and sites.get("museum", {}).get("beaconsInRooms") == 1
+
             fleet.wait("after SIGKILL the fleet starts again, and the beacon is in the hall", reported)
         finally:
             fleet.process.send_signal(signal.SIGTERM)
