@@ -14,9 +14,9 @@ struct Move: Hashable, Sendable {
 
   /// Creates the move of a change; `nil` if the change names no second or beacon.
   init?(_ change: RoomChange) {
-    guard let second = change.second, 0...9_223_372_036 ~= second, let beacon = BeaconConstraint(change.beacon)?.identity else {
-      return nil
-    }
+    guard let second = change.second, 0...9_223_372_036 ~= second,
+      let beacon = BeaconConstraint(change.beacon)?.identity
+    else { return nil }
     self.second = second
     self.beacon = beacon
     former = Whereabouts(room: change.former, isOutside: change.formerIsOutside)

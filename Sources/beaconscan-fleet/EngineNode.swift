@@ -25,6 +25,7 @@ final class EngineNode: Sendable {
   private let port: UInt16
   private let logger: Logger
   private let environment: [String]
+  private let lock: FileDescriptor
 
   /// Writes the node's configuration.
   init(_ engine: EngineDirectory, mqttPort: UInt16, tls: TLS?, logger: Logger) throws {
@@ -38,6 +39,8 @@ final class EngineNode: Sendable {
     port = engine.port
     environment = engine.environment
     self.logger = logger
+    if unsafe access(directory, F_OK) != 0 { try Files.makeDirectory(directory) }
+    lock = try Self.lock(directory)
     Self.endFormer(directory)
     var ports = [("--engine-port", port), ("--mqtt-port", mqttPort)]
     if let tls { ports.append(("--mqtt-tls-port", tls.port)) }
@@ -47,7 +50,6 @@ final class EngineNode: Sendable {
           .unavailable, "the port \(number) is in use; give another one with \(use)")
       }
     }
-    if unsafe access(directory, F_OK) != 0 { try Files.makeDirectory(directory) }
     var text = """
       listeners.tcp.1 = 127.0.0.1:\(port)
       mqtt.listeners.tcp.1 = \(tls == nil ? "0.0.0.0" : "127.0.0.1"):\(mqttPort)
@@ -74,14 +76,20 @@ final class EngineNode: Sendable {
     while !Task.isCancelled {
       let began = MonotonicTime.now
       do {
-        let names = try start([
+        // A name server that an earlier process has left knows no node any more.
+        var former = try start(["/usr/bin/epmd", "-port", "\(port + 1)", "-kill"])
+        former.end(seconds: 0, patience: 5)
+        var names = try start([
           "/usr/bin/epmd", "-address", "127.0.0.1", "-port", "\(port + 1)",
           "-relaxed_command_check",
         ])
-        let node = try start([Self.programs[0]])
+        defer { names.end(seconds: 2) }
+        var node = try start([Self.programs[0]])
+        defer { node.end(seconds: 20) }
         logger.info("starts RabbitMQ; its log is in \(directory)/log")
-        await wait(for: node)
-        end(node, names)
+        while !node.hasEnded(), !Task.isCancelled {
+          try? await Task.sleep(for: .milliseconds(200))
+        }
       } catch {
         logger.error("\(error)")
       }
@@ -115,22 +123,19 @@ final class EngineNode: Sendable {
     }
   }
 
-  private func wait(for process: ChildProcess) async {
-    while !Task.isCancelled, !process.hasEnded() {
-      try? await Task.sleep(for: .milliseconds(200))
-    }
-  }
+  deinit { try? lock.close() }
 
-  /// Ends the node in order, within ten seconds, and then its name server.
-  private func end(_ node: ChildProcess, _ names: ChildProcess) {
-    kill(node.id, SIGTERM)
-    for attempt in 0..<100 where !node.hasEnded() {
-      if attempt == 99 { kill(node.id, SIGKILL) }
-      usleep(100_000)
+  /// Locks the directory for this process.
+  private static func lock(_ directory: String) throws -> FileDescriptor {
+    let file = try FileDescriptor.open(
+      FilePath("\(directory)/lock"), .readWrite, options: [.create, .closeOnExec],
+      permissions: [.ownerReadWrite])
+    guard flock(file.rawValue, LOCK_EX | LOCK_NB) == 0 else {
+      try file.close()
+      throw FleetError(
+        .unavailable, "another beaconscan-fleet up uses \(directory); end it, or use another one")
     }
-    kill(names.id, SIGTERM)
-    var status: Int32 = 0
-    unsafe waitpid(names.id, &status, 0)
+    return file
   }
 
   /// Ends the node of a process that was killed before it could.

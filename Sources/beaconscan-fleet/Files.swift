@@ -43,17 +43,20 @@ enum Files {
   static func bytes(_ path: String) throws -> [UInt8] {
     do {
       let file = try FileDescriptor.open(FilePath(path), .readOnly)
-      return try file.closeAfter {
-        var bytes: [UInt8] = []
-        var part = [UInt8](repeating: 0, count: 1 << 16)
-        while true {
-          let count = try unsafe part.withUnsafeMutableBytes { try unsafe file.read(into: $0) }
-          guard count > 0 else { return bytes }
-          bytes += part[..<count]
-        }
-      }
+      return try file.closeAfter { try bytes(of: file) }
     } catch let error as Errno {
       throw FleetError(.noInput, "cannot read \(path): \(error)")
+    }
+  }
+
+  /// The bytes of an open file up to its end.
+  static func bytes(of file: FileDescriptor) throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    var part = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = try unsafe part.withUnsafeMutableBytes { try unsafe file.read(into: $0) }
+      guard count > 0 else { return bytes }
+      bytes += part[..<count]
     }
   }
 
