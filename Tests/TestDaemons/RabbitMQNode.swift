@@ -1,12 +1,66 @@
 import Foundation
+import Synchronization
 package import TestSupport
 package import Testing
 
-extension Trait where Self == ConditionTrait {
-  /// Tests that need an AMQP broker are skipped where none is installed.
-  package static var rabbitmq: Self {
-    .enabled(
-      if: RabbitMQNode.isInstalled, "rabbitmq-server is missing; install it: Scripts/setup.sh --ci")
+extension Trait where Self == RabbitMQTests {
+  /// Tests that need an AMQP broker are skipped where none is installed, and run one after the other.
+  package static var rabbitmq: Self { RabbitMQTests() }
+}
+
+/// Runs tests with a node each one at a time: a node takes much of a small machine, and other tests would wait too long.
+package struct RabbitMQTests: SuiteTrait, TestTrait, TestScoping {
+  /// A suite hands it on to its tests.
+  package var isRecursive: Bool { true }
+
+  package func prepare(for test: Test) async throws {
+    try await ConditionTrait.enabled(
+      if: RabbitMQNode.isInstalled, "rabbitmq-server is missing; install it: Scripts/setup.sh --ci"
+    ).prepare(for: test)
+  }
+
+  package func provideScope(
+    for test: Test, testCase: Test.Case?,
+    performing function: @Sendable @concurrent () async throws -> Void
+  ) async throws {
+    guard testCase != nil else { return try await function() }
+    await Self.turns.begin()
+    defer { Self.turns.end() }
+    try await function()
+  }
+
+  private static let turns = Turns()
+
+  /// Gives turns in the order in which they are asked for.
+  private final class Turns: Sendable {
+    private struct State {
+      var isTaken = false
+      var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    func begin() async {
+      await withCheckedContinuation { continuation in
+        let isFree = state.withLock { state in
+          if state.isTaken { state.waiting.append(continuation) }
+          defer { state.isTaken = true }
+          return !state.isTaken
+        }
+        if isFree { continuation.resume() }
+      }
+    }
+
+    func end() {
+      let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+        if state.waiting.isEmpty {
+          state.isTaken = false
+          return nil
+        }
+        return state.waiting.removeFirst()
+      }
+      next?.resume()
+    }
   }
 }
 
