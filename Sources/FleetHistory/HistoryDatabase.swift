@@ -119,16 +119,14 @@ final class HistoryDatabase {
   }
 
   /// Replaces the changes of each site from its first rebuilt one on, and the position, in one
-  /// transaction. A receiver with a wrong clock may have changes of long ago in the engine, which
-  /// keeps a week: what is older than eight days stays. What a service has written meanwhile after the last rebuilt one stays.
+  /// transaction. What a service has written meanwhile after the last rebuilt one stays.
   func replaceByRebuilt(next: UInt64) throws(DatabaseError) {
     try connection.execute("ANALYZE rebuilt")
     try connection.execute("BEGIN")
     try connection.execute(
       """
       DELETE FROM changes c USING ( \
-        SELECT site, greatest(min(second), extract(epoch FROM now())::bigint - 691200) AS first, \
-        max(second) AS last FROM rebuilt GROUP BY site) s \
+        SELECT site, min(second) AS first, max(second) AS last FROM rebuilt GROUP BY site) s \
       WHERE c.site = s.site AND c.second >= s.first AND ( \
         c.second < s.last OR EXISTS (SELECT FROM rebuilt r WHERE r.id = c.id))
       """)
