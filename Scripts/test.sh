@@ -21,5 +21,8 @@ echo 'Running the tests …'
 # Managers in tests do not share state with other programs.
 state=$(mktemp -d)
 trap 'rm -rf "$state"' EXIT
+# Without a limit all tests begin at once. What a test waits for then waits after thousands of others for one of the few
+# threads, for minutes on a busy machine.
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=${SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH:-12}
 # As `swift test` does, which would block other builds.
 XDG_STATE_HOME=$state .build/debug/beaconscanPackageTests.xctest --testing-library swift-testing "$@"
