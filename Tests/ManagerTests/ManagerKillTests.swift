@@ -120,30 +120,53 @@ import Testing
     func isCrossing(_ line: String) -> Bool { line.hasPrefix("enter ") || line.hasPrefix("exit ") }
     var (inside, known): (Set<String>, Set<String>) = ([], [])
     var (count, starts, repeated) = (0, 0, 0)
+    /// The crossings at the end of `crossings` that the process before was given again and was killed before them.
+    var left = 0
     var crossings: [String] = []
-    /// The latest crossings, states of the line's region, starts and kills.
+    /// The latest crossings, states of the line's region, starts and kills, and those that follow.
     func context(_ number: Int) -> String {
       let name = lines[number].split(separator: " ")[1]
-      return lines[...number].filter { line in
+      func isNamed(_ line: String) -> Bool {
         isCrossing(line) || line == "start" || line.hasPrefix("kill")
           || line.hasPrefix("state \(name) ")
-      }.suffix(40).joined(separator: ", ")
+      }
+      return
+        (lines[...number].filter(isNamed).suffix(40) + ["|"]
+        + lines[(number + 1)...].filter(isNamed).prefix(20)).joined(separator: ", ")
+    }
+    /// Whether crossings take turns, from what is inside now.
+    func takeTurns(_ new: ArraySlice<String>) -> Bool {
+      var inside = inside
+      return new.allSatisfy { line in
+        let words = line.split(separator: " ").map(String.init)
+        return words[0] == "enter"
+          ? inside.insert(words[1]).inserted || !known.contains(words[1])
+          : inside.remove(words[1]) != nil || !known.contains(words[1])
+      }
     }
     for (number, line) in lines.enumerated() {
       let words = line.split(separator: " ").map(String.init)
       if line == "start" {
         let next = lines[(number + 1)...].prefix { $0 != "start" }.filter(isCrossing)
-        let maximum = min(repeats(starts), next.count, crossings.count)
-        repeated = (0...maximum).last { crossings.suffix($0) == next.prefix($0) } ?? 0
+        let maximum = min(max(repeats(starts), left + 1), crossings.count)
+        let whole = (0...min(maximum, next.count)).last {
+          crossings.suffix($0) == next.prefix($0) && takeTurns(next.dropFirst($0))
+        }
+        // One that was killed soon may have been given the first of them only.
+        let begun = (0...maximum).last {
+          $0 >= next.count && crossings.suffix($0).prefix(next.count) == next[...]
+        }
+        repeated = whole ?? (begun == nil ? 0 : next.count)
+        left = repeated == next.count ? (begun ?? repeated) - repeated : 0
         starts += 1
       }
       guard words.count >= 2 else { continue }
       if isCrossing(line) {
-        crossings.append(line)
         if repeated > 0 {
           repeated -= 1
           continue
         }
+        crossings.append(line)
       }
       switch words[0] {
       case "state":
