@@ -13,6 +13,17 @@ let staticCxx =
   glob("/usr/lib/gcc/*/*/libstdc++.a", 0, nil, &archives) == 0
   ? ["-L\(Context.packageDirectory)/Packaging/static", "-Xclang-linker", "-static-libgcc"] : []
 
+/// The settings of the commands. Loaded libraries do not use their symbols, identical functions are folded, and neither C++
+/// exceptions nor debuggers need an index of the unwind tables. docs/architecture.md states the saving of each.
+let smallCommand: [LinkerSetting] = [
+  .unsafeFlags(
+    [
+      "-use-ld=lld", "-Xlinker", "--no-export-dynamic", "-Xlinker", "--icf=safe",
+      "-Xlinker", "--no-eh-frame-hdr",
+    ] + packedRelocations + staticCxx,
+    .when(configuration: .release))
+]
+
 let package = Package(
   name: "beaconscan",
   products: [
@@ -65,6 +76,7 @@ let package = Package(
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
     .target(name: "Clocks"),
+    .target(name: "Release"),
     // The contract of all sources of input: radios, daemons, recordings.
     .target(name: "Sources", dependencies: ["Clocks"]),
 
@@ -296,7 +308,7 @@ let package = Package(
       ]),
     .target(
       name: "EmbeddingC",
-      dependencies: ["Embedding", "Frontends"],
+      dependencies: ["Embedding", "Release"],
       exclude: ["beaconscan.h", "exports.map"],
       // The ABI is that of beaconscan.h, whatever else the objects have. Swift's library cannot be unloaded.
       linkerSettings: [
@@ -322,33 +334,25 @@ let package = Package(
       dependencies: [
         "Advertising", "AppDaemon", "BrokerLink", "Bytes", "CaptureFiles", "DBusMessages",
         "Frontends", "HCIPackets", "HTTPServing", "KioskService", "LiveScanning", "LocationSources",
-        "Positioning", "Ranging", "Records", "Regions", "Scanning", "ServiceCore", "Simulation",
-        "Storage", "TOMLDocuments", "Webhooks",
+        "Positioning", "Ranging", "Records", "Regions", "Release", "Scanning", "ServiceCore",
+        "Simulation", "Storage", "TOMLDocuments", "Webhooks",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],
-      // Loaded libraries do not use the command's symbols, identical functions are folded, and neither C++ exceptions
-      // nor debuggers need an index of the unwind tables. docs/architecture.md states the saving of each.
-      linkerSettings: [
-        .unsafeFlags(
-          [
-            "-use-ld=lld", "-Xlinker", "--no-export-dynamic", "-Xlinker", "--icf=safe",
-            "-Xlinker", "--no-eh-frame-hdr",
-          ] + packedRelocations + staticCxx,
-          .when(configuration: .release))
-      ]),
+      linkerSettings: smallCommand),
 
     // The command of the fleet
     .executableTarget(
       name: "beaconscan-fleet",
       dependencies: [
         "Advertising", "Clocks", "FleetEngine", "FleetHistory", "FleetPage", "FleetPicture",
-        "FleetReports", "FleetSites", "FleetWork", "Fusion", "HTTPServing", "Scanning",
+        "FleetReports", "FleetSites", "FleetWork", "Fusion", "HTTPServing", "Release", "Scanning",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
-      ]),
+      ],
+      linkerSettings: smallCommand),
 
     // Tests
     .systemLibrary(name: "CSpawn", path: "Tests/CSpawn"),

@@ -1,12 +1,12 @@
 #!/bin/sh
 # Installs the built command, with its man pages, completions, systemd units and their user, documents and recordings;
-# and the library for C, if it was built (swift build -c release --static-swift-stdlib --product
-# beaconscan-c).
+# and the library for C, if it was built (swift build -c release --static-swift-stdlib --product beaconscan-c).
 #
 #   swift build -c release --static-swift-stdlib --product beaconscan && Scripts/manual.sh
 #   sudo Scripts/install.sh                             into /usr/local
 #   Scripts/install.sh --prefix /usr --root DIRECTORY   for /usr, into a tree, as Scripts/package.sh does
 #   sudo Scripts/install.sh --library                   only the library for C
+#   sudo Scripts/install.sh --fleet                     only the command of a fleet of receivers, beaconscan-fleet
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 prefix=/usr/local
@@ -19,9 +19,9 @@ while [ $# -gt 0 ]; do
       if [ "$1" = --prefix ]; then prefix=$2; else tree=$(mkdir -p "$2" && cd "$2" && pwd); fi
       shift 2
       ;;
-    --library) only=library; shift ;;
+    --library | --fleet) only=${1#--}; shift ;;
     *)
-      echo "install: unknown argument '$1'; there are --prefix and --root, each with a directory, and --library" >&2
+      echo "install: unknown argument '$1'; there are --prefix and --root, each with a directory, --library and --fleet" >&2
       exit 64
       ;;
   esac
@@ -30,7 +30,7 @@ cd "$root"
 
 # The library, its header and its pkg-config file.
 install_library() {
-  version=$(sed -n 's/^package let release = "\(.*\)"$/\1/p' Sources/Frontends/Release.swift)
+  version=$(sed -n 's/^package let release = "\(.*\)"$/\1/p' Sources/Release/Release.swift)
   # Debian has a folder for the libraries of each architecture.
   directory=$prefix/lib
   [ "$prefix" != /usr ] || directory=/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null || true)
@@ -58,41 +58,34 @@ if [ "$only" = library ]; then
   exit
 fi
 
-for made in .build/release/beaconscan .build/manual/man/beaconscan.1; do
+command=beaconscan
+[ "$only" != fleet ] || command=beaconscan-fleet
+for made in ".build/release/$command" ".build/manual/man/$command.1"; do
   [ -s "$made" ] || {
     echo "install: there is no $made; first run, without sudo: swift build -c release --static-swift-stdlib" \
-      "--product beaconscan && Scripts/manual.sh" >&2
+      "--product $command && Scripts/manual.sh" >&2
     exit 66
   }
 done
 
 share=$tree$prefix/share
-install -D -s -m 755 .build/release/beaconscan "$tree$prefix/bin/beaconscan"
+install -D -s -m 755 ".build/release/$command" "$tree$prefix/bin/$command"
 
 # zsh has another folder for a distribution's packages.
 zsh=site-functions
 [ "$prefix" != /usr ] || zsh=vendor-completions
 completions=.build/manual/completions
-install -D -m 644 "$completions/beaconscan.bash" "$share/bash-completion/completions/beaconscan"
-install -D -m 644 "$completions/_beaconscan" "$share/zsh/$zsh/_beaconscan"
-install -D -m 644 "$completions/beaconscan.fish" "$share/fish/vendor_completions.d/beaconscan.fish"
-
-# The recordings of the examples, and the documents; the man pages state their places.
-for file in captures/*.json captures/*.btsnoop captures/*.pcapng captures/*.gpx captures/INDEX.md; do
-  install -D -m 644 "$file" "$share/beaconscan/$file"
-done
-for file in docs/*.md docs/json.schema.json Examples/beaconscan.toml Packaging/beaconscan-compass.conf \
-  Packaging/beaconscan-kiosk.rules CHANGELOG.md LICENSE; do
-  install -D -m 644 "$file" "$share/doc/beaconscan/$(basename "$file")"
-done
-# GeoClue's agents show its name.
-install -D -m 644 Packaging/beaconscan.desktop "$share/applications/beaconscan.desktop"
-# polkit has one folder for the actions of all programs.
-install -D -m 644 Packaging/org.beaconscan.policy "$tree/usr/share/polkit-1/actions/org.beaconscan.policy"
+install -D -m 644 "$completions/$command.bash" "$share/bash-completion/completions/$command"
+install -D -m 644 "$completions/_$command" "$share/zsh/$zsh/_$command"
+install -D -m 644 "$completions/$command.fish" "$share/fish/vendor_completions.d/$command.fish"
 mkdir -p "$share/man/man1"
 for page in .build/manual/man/*.1; do
   name=$(basename "$page")
-  sed -e "s|captures/|$prefix/share/beaconscan/captures/|g" -e "s|docs/|$prefix/share/doc/beaconscan/|g" "$page" |
+  case $name in
+    beaconscan-fleet*) [ "$command" = beaconscan-fleet ] || continue ;;
+    *) [ "$command" = beaconscan ] || continue ;;
+  esac
+  sed -e "s|captures/|$prefix/share/beaconscan/captures/|g" -e "s|docs/|$prefix/share/doc/$command/|g" "$page" |
     gzip -9n >"$share/man/man1/$name.gz"
   chmod 644 "$share/man/man1/$name.gz"
 done
@@ -111,12 +104,38 @@ install_units() {
     chmod 644 "$folder/$(basename "$unit")"
   done
 }
+# install_user FILE: the user of the units, which a package creates when it is installed.
+install_user() {
+  install -D -m 644 "$1" "$tree$users/$command.conf"
+  if [ -z "$tree" ] && [ "$(id -u)" = 0 ] && command -v systemd-sysusers >/dev/null 2>&1; then
+    systemd-sysusers "$users/$command.conf"
+  fi
+}
+
+if [ "$only" = fleet ]; then
+  for file in docs/fleet.md CHANGELOG.md LICENSE; do
+    install -D -m 644 "$file" "$share/doc/$command/$(basename "$file")"
+  done
+  install_units "$units" Packaging/fleet/*.service
+  install_user Packaging/fleet/beaconscan-fleet.sysusers
+  echo "install: $command is in $tree$prefix, its units in $tree$units"
+  exit
+fi
+
+# The recordings of the examples, and the documents; the man pages state their places.
+for file in captures/*.json captures/*.btsnoop captures/*.pcapng captures/*.gpx captures/INDEX.md; do
+  install -D -m 644 "$file" "$share/beaconscan/$file"
+done
+for file in docs/*.md docs/json.schema.json Examples/beaconscan.toml Packaging/beaconscan-compass.conf \
+  Packaging/beaconscan-kiosk.rules CHANGELOG.md LICENSE; do
+  install -D -m 644 "$file" "$share/doc/beaconscan/$(basename "$file")"
+done
+# GeoClue's agents show its name.
+install -D -m 644 Packaging/beaconscan.desktop "$share/applications/beaconscan.desktop"
+# polkit has one folder for the actions of all programs.
+install -D -m 644 Packaging/org.beaconscan.policy "$tree/usr/share/polkit-1/actions/org.beaconscan.policy"
 install_units "$units" Packaging/*.service Packaging/*.socket
 install_units "${units%system}user" Packaging/user/*
-install -D -m 644 Packaging/beaconscan.sysusers "$tree$users/beaconscan.conf"
-# The package creates the user when it is installed.
-if [ -z "$tree" ] && [ "$(id -u)" = 0 ] && command -v systemd-sysusers >/dev/null 2>&1; then
-  systemd-sysusers "$users/beaconscan.conf"
-fi
-echo "install: beaconscan is in $tree$prefix, its units in $tree$units"
+install_user Packaging/beaconscan.sysusers
+echo "install: $command is in $tree$prefix, its units in $tree$units"
 [ ! -s "$library" ] || install_library

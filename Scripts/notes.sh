@@ -7,7 +7,7 @@ set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 cd "$root"
 
-current=$(sed -n 's/^package let release = "\(.*\)"$/\1/p' Sources/Frontends/Release.swift)
+current=$(sed -n 's/^package let release = "\(.*\)"$/\1/p' Sources/Release/Release.swift)
 version=${1-$current}
 # notes HEADING: the lines below a heading.
 notes() {

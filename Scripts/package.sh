@@ -1,8 +1,8 @@
 #!/bin/bash
-# Makes the Debian packages of this machine's architecture, in .build/packages: beaconscan, libbeaconscan0 and
-# libbeaconscan-dev. Their maintainer is who makes them: DEBFULLNAME and DEBEMAIL, or the author of the last commit.
+# Makes the Debian packages of this machine's architecture, in .build/packages: beaconscan, libbeaconscan0,
+# libbeaconscan-dev and beaconscan-fleet. Their maintainer is who makes them: DEBFULLNAME and DEBEMAIL, or the author of the last commit.
 #
-#   Scripts/package.sh            builds the command and the library for C, and packs them
+#   Scripts/package.sh            builds the commands and the library for C, and packs them
 #   Scripts/package.sh --check    also has lintian look at them, and installs them, starts the command and removes them in
 #                                 a new root file system of this system's release, by the steps of
 #                                 Packaging/Containerfile; as root
@@ -52,8 +52,10 @@ pack() {
   maintainer=$(git log -1 --format='%an <%ae>' 2>/dev/null || true)
   [ -z "${DEBEMAIL-}" ] || maintainer="${DEBFULLNAME:-$DEBEMAIL} <$DEBEMAIL>"
   [ -n "$maintainer" ] || fail 'this is not a clone of the repository: say who makes the packages by DEBFULLNAME and DEBEMAIL'
-  swift build -c release --static-swift-stdlib --product beaconscan
-  swift build -c release --static-swift-stdlib --product beaconscan-c
+  local product
+  for product in beaconscan beaconscan-c beaconscan-fleet; do
+    swift build -c release --static-swift-stdlib --product "$product"
+  done
   Scripts/manual.sh
   version=$(.build/release/beaconscan --version)
   Scripts/notes.sh "$version" >/dev/null
@@ -87,6 +89,10 @@ pack() {
   pack_one libbeaconscan-dev usr/include "$library"/{libbeaconscan.so,pkgconfig}
   find "$packages/beaconscan/usr/lib" -type d -empty -delete
   pack_one beaconscan
+  Scripts/install.sh --prefix /usr --root "$packages/beaconscan-fleet" --fleet
+  rm "$packages"/beaconscan-fleet/usr/share/doc/beaconscan-fleet/{LICENSE,CHANGELOG.md}
+  install -D -m 755 -t "$packages/beaconscan-fleet/DEBIAN" Packaging/fleet/debian/p*
+  pack_one beaconscan-fleet
   for package in "$packages"/*.deb; do echo "package: $package, $(du -k "$package" | cut -f 1) KiB"; done
 }
 
@@ -161,6 +167,7 @@ check() {
   [ -z "$(inside "$tree" dpkg --verify beaconscan)" ] || fail 'files differ from those of the package'
 
   check_library
+  check_fleet "$version"
   inside "$tree" dpkg -L beaconscan >"$place/files"
   trial
   while read -r path; do
@@ -186,6 +193,23 @@ check_library() {
   inside "$tree" apt-get purge -y libbeaconscan0 >"$place/log" 2>&1 || { cat "$place/log" >&2; fail 'the library cannot be removed'; }
   if inside "$tree" ldconfig -p | grep libbeaconscan; then fail 'the loader still knows the library'; fi
   rm "$tree/kiosk" "$tree"/tmp/libbeaconscan*.deb
+}
+
+# Installs the command of a fleet, computes the rooms of a simulated site with it, and removes it.
+check_fleet() {
+  local version=$1
+  cp "$packages"/beaconscan-fleet_*.deb "$tree/tmp"
+  inside "$tree" sh -c 'apt-get install -y --no-install-recommends /tmp/beaconscan-fleet_*.deb' \
+    >"$place/log" 2>&1 || { tail -n 20 "$place/log" >&2; fail 'the command of a fleet cannot be installed'; }
+  [ "$(inside "$tree" beaconscan-fleet --version)" = "$version" ] || fail 'the installed command of a fleet has another version'
+  inside "$tree" beaconscan-fleet simulate /tmp/demo --seconds 60 >/dev/null
+  inside "$tree" beaconscan-fleet replay /tmp/demo/site.toml /tmp/demo/reports.jsonl | grep -q 'room 1' ||
+    fail 'the installed command of a fleet finds no room'
+  inside "$tree" getent passwd beaconscan-fleet >/dev/null || fail 'the package does not make the user beaconscan-fleet'
+  inside "$tree" apt-get purge -y beaconscan-fleet >"$place/log" 2>&1 || { cat "$place/log" >&2; fail 'the command of a fleet cannot be removed'; }
+  rm -r "$tree/tmp/demo" "$tree"/tmp/beaconscan-fleet_*.deb
+  path=$(cd "$tree" && find etc usr var -path '*beaconscan-fleet*' ! -path 'var/lib/dpkg/*' ! -path 'var/log/*' | head -n 1)
+  [ -z "$path" ] || fail "/$path is still there after removing beaconscan-fleet"
 }
 
 # Starts the services with systemd and removes the package meanwhile (Tests/Package/trial.sh); where systemd cannot be

@@ -1,6 +1,6 @@
 import Embedding
-import Frontends
 import Glibc
+import Release
 
 // The functions that beaconscan.h describes. A C object is a reference that was retained once.
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import Release
 
 @main
 struct BeaconscanFleet: AsyncParsableCommand {
@@ -14,7 +15,19 @@ struct BeaconscanFleet: AsyncParsableCommand {
         beaconscan-fleet simulate demo
         beaconscan-fleet replay demo/site.toml demo/reports.jsonl
         beaconscan-fleet replay demo/site.toml demo/reports.jsonl --truth demo/truth.jsonl
+
+      EXIT STATUS
+        0    done
+        64   usage
+        65   the input's data is bad
+        66   input missing
+        69   no engine, database or port
+        73   cannot create output
+        74   I/O error
+        77   no permission
+        130  interrupted before anything was done
       """,
+    version: release,
     subcommands: [
       UpCommand.self, WorkCommand.self, ServeFleet.self, ReceiversCommand.self, ShowChanges.self,
       ShowOccupancy.self, RebuildHistory.self, SurveySite.self, LearnSite.self, SimulateSite.self,

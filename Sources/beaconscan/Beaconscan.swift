@@ -2,6 +2,7 @@ import ArgumentParser
 import CaptureFiles
 import Frontends
 import LocationSources
+import Release
 
 @main
 struct Beaconscan: AsyncParsableCommand {

@@ -9,6 +9,7 @@ import Positioning
 import Ranging
 import Records
 import Regions
+import Release
 import Scanning
 import ServiceCore
 import Storage

@@ -14,14 +14,16 @@ fi
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 # The command need not be installed here.
-mkdir "$copy/user"
-for file in Packaging/*.service Packaging/*.socket Packaging/user/*; do
-  sed 's|=/usr/local/bin/beaconscan |=/bin/true |' "$file" >"$copy/${file#Packaging/}"
+mkdir "$copy/user" "$copy/fleet"
+for file in Packaging/*.service Packaging/*.socket Packaging/user/* Packaging/fleet/*.service; do
+  sed 's%=/usr/local/bin/beaconscan\(-fleet\)\{0,1\} %=/bin/true %' "$file" >"$copy/${file#Packaging/}"
 done
+# One instance of a template.
+mv "$copy/fleet/beaconscan-fleet-work@.service" "$copy/fleet/beaconscan-fleet-work@1.service"
 grep -q '^ExecStart=/bin/true monitor ' "$copy/beaconscan.service"
 grep -q '^ExecStart=/bin/true serve ' "$copy/beaconscan-serve.service"
 # Each alone: a socket is verified with its service.
-for unit in "$copy"/*.service "$copy"/*.socket "$copy"/user/*; do
+for unit in "$copy"/*.service "$copy"/*.socket "$copy"/user/* "$copy"/fleet/*; do
   manager=--system
   case $unit in */user/*) manager=--user ;; esac
   said=$(XDG_RUNTIME_DIR=$copy SYSTEMD_UNIT_PATH="${unit%/*}:" systemd-analyze "$manager" verify --man=no "$unit" 2>&1) || {
@@ -34,14 +36,19 @@ for unit in "$copy"/*.service "$copy"/*.socket "$copy"/user/*; do
   fi
 done
 
-# Their user is created, with its own group.
-mkdir -p "$copy/root/etc"
-systemd-sysusers --root="$copy/root" - <Packaging/beaconscan.sysusers >/dev/null 2>&1 || true
-if ! grep -q '^beaconscan:.*:/nonexistent:/usr/sbin/nologin$' "$copy/root/etc/passwd" ||
-  ! grep -q '^beaconscan:' "$copy/root/etc/group"; then
-  echo 'units: systemd-sysusers does not make the user of Packaging/beaconscan.sysusers' >&2
-  exit 1
-fi
+# Their users are created, each with its own group.
+# makes_user FILE NAME HOME
+makes_user() {
+  rm -rf "$copy/root"
+  mkdir -p "$copy/root/etc"
+  systemd-sysusers --root="$copy/root" - <"$1" >/dev/null 2>&1 || true
+  if ! grep -q "^$2:.*:$3:/usr/sbin/nologin$" "$copy/root/etc/passwd" || ! grep -q "^$2:" "$copy/root/etc/group"; then
+    echo "units: systemd-sysusers does not make the user of $1" >&2
+    exit 1
+  fi
+}
+makes_user Packaging/beaconscan.sysusers beaconscan /nonexistent
+makes_user Packaging/fleet/beaconscan-fleet.sysusers beaconscan-fleet /var/lib/beaconscan-fleet
 
 # restrictions UNIT: its restrictions, except for the network.
 restrictions() {

@@ -27,6 +27,7 @@ import Synchronization
     switch mode {
     case "work": await work(configuration)
     case "feed": try await feed(configuration, rest)
+    case "pictures": try await readPictures(configuration)
     default: try await read(configuration)
     }
   }
@@ -74,11 +75,21 @@ import Synchronization
 
   private static func read(_ configuration: EngineConfiguration) async throws {
     let reader = try StreamReader.transitions(configuration, from: .first) { entry in
-      let now = Date().timeIntervalSince1970
       print(
         entry.offset, entry.id, String(decoding: entry.body, as: UTF8.self), now, separator: "\t")
       fflush(nil)
     }
     await reader.run()
   }
+
+  /// Prints the id of each picture, and when it came.
+  private static func readPictures(_ configuration: EngineConfiguration) async throws {
+    let reader = try StreamReader(configuration, stream: StreamReader.pictures, from: .first) {
+      print($0.offset, $0.id, now, separator: "\t")
+      fflush(nil)
+    }
+    await reader.run()
+  }
+
+  private static var now: Double { Date().timeIntervalSince1970 }
 }

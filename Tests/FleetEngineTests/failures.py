@@ -6,11 +6,18 @@ any of them at a seeded moment, one node at a time; once, all nodes are down. No
 order. Needs a build: swift build --product fleet-engine-run
 
   Tests/FleetEngineTests/failures.py --reports 90000 --rate 300 --down 300
+
+With --fleet the workers are those of beaconscan-fleet, and the reports are those of simulated sites. The changes of rooms
+are compared with those of `beaconscan-fleet replay`. An hour of the sites in ten minutes:
+
+  Tests/FleetEngineTests/failures.py --fleet .build/release/beaconscan-fleet --reports 1080000 --rate 1800 --down 300
 """
-import argparse, collections, os, random, shutil, signal, subprocess, sys, tempfile, time
+import argparse, collections, json, os, pathlib, random, shutil, signal, subprocess, sys, tempfile, time
 
 parser = argparse.ArgumentParser()
 parser.add_argument('--program', default='.build/debug/fleet-engine-run')
+parser.add_argument('--fleet', help='the command beaconscan-fleet')
+parser.add_argument('--beacons', type=int, default=20, help='with --fleet: beacons of a site')
 parser.add_argument('--reports', type=int, default=60000)
 parser.add_argument('--rate', type=int, default=600, help='reports a second, of all receivers')
 parser.add_argument('--sites', type=int, default=10)
@@ -25,6 +32,7 @@ options = parser.parse_args()
 chance = random.Random(options.seed)
 folder = tempfile.mkdtemp(prefix='fleet-failures-')
 began = time.time()
+rounds = options.reports // (options.sites * options.receivers)
 indexes = range(1, options.nodes + 1)
 ports = ','.join(str(options.port + i) for i in indexes)
 running = []
@@ -78,17 +86,60 @@ def wait_for_node(i, count, limit=180):
 def start_worker(i):
     # Each begins with another node.
     order = [options.port + (i + k) % options.nodes + 1 for k in range(options.nodes)]
+    if options.fleet:
+        return start(f'w{i}', [options.fleet, 'work', '--sites', f'{folder}/sites', '--engine',
+                               ','.join(f'127.0.0.1:{port}' for port in order)])
     return start(f'w{i}', [options.program, 'work', ','.join(map(str, order))],
                  {'HEARTBEAT': str(options.heartbeat)})
 
 
-def lines_of_reader():
+def lines_of_reader(name='transitions'):
     # The last line may not be complete.
-    with open(f'{folder}/transitions') as file:
+    with open(f'{folder}/{name}') as file:
         return file.read().split('\n')[:-1]
 
 
+def make_sites():
+    """Makes the sites and their reports; returns the changes of rooms of each beacon without faults."""
+    os.makedirs(f'{folder}/sites')
+    changes = collections.defaultdict(list)
+    for number in range(options.sites):
+        name, made = f'site{number}', f'{folder}/site{number}'
+        subprocess.run([options.fleet, 'simulate', made, '--rooms', str(options.receivers), '--beacons',
+                        str(options.beacons), '--seconds', str(rounds), '--seed', str(options.seed * 1000 + number)],
+                       check=True, stdout=subprocess.DEVNULL)
+        for file in ('site.toml', 'reports.jsonl'):
+            path = pathlib.Path(made, file)
+            path.write_text(path.read_text().replace('"demo"', f'"{name}"'))
+        shutil.copy(f'{made}/site.toml', f'{folder}/sites/{name}.toml')
+        replayed = subprocess.run([options.fleet, 'replay', f'{made}/site.toml', f'{made}/reports.jsonl', '--format', 'json'],
+                                  check=True, stdout=subprocess.PIPE, text=True)
+        for line in replayed.stdout.splitlines():
+            change = json.loads(line)
+            # The last seconds wait for reports that do not come.
+            if int(change['id'].rpartition('/')[2]) <= rounds - 12:
+                changes[name, change['beacon']].append(content(change))
+    return changes
+
+
+def content(change):
+    return int(change['id'].rpartition('/')[2]), [change.get(key) for key in (
+        'former', 'formerIsOutside', 'room', 'isOutside', 'probability', 'runnerUp', 'runnerUpProbability', 'missing')]
+
+
+def start_feeder(environment):
+    if options.fleet:
+        files = [f'{folder}/site{number}/reports.jsonl' for number in range(options.sites)]
+        speed = options.rate / (options.sites * options.receivers)
+        return start('feeder', [options.fleet, 'publish', *files, '--speed', str(speed), '--engine',
+                                ','.join(f'127.0.0.1:{port}' for port in ports.split(','))])
+    return start('feeder', [
+        options.program, 'feed', ports, str(options.sites), str(options.receivers), str(rounds), str(options.rate)],
+        environment)
+
+
 def run():
+    changes = make_sites() if options.fleet else None
     start('epmd', ['/usr/bin/epmd', '-address', '127.0.0.1', '-port', str(options.port), '-relaxed_command_check'])
     time.sleep(0.5)
     nodes = {}
@@ -100,10 +151,9 @@ def run():
     time.sleep(25)
     environment = {'HEARTBEAT': str(options.heartbeat)}
     reader = start('reader', [options.program, 'read', ports], environment, open(f'{folder}/transitions', 'w'))
-    rounds = options.reports // (options.sites * options.receivers)
-    feeder = start('feeder', [
-        options.program, 'feed', ports, str(options.sites), str(options.receivers), str(rounds), str(options.rate)],
-        environment)
+    if options.fleet:
+        start('pictures', [options.program, 'pictures', ports], environment, open(f'{folder}/pictures', 'w'))
+    feeder = start_feeder(environment)
     fed = time.time()
     duration = options.reports / options.rate
     faults, outage = collections.Counter(), None
@@ -154,7 +204,9 @@ def run():
             if 'node' in kind:
                 # It may have to join again.
                 time.sleep(10)
-    expected = options.sites * options.receivers * (rounds // 5)
+    if feeder.returncode != 0:
+        sys.exit(f'the reports were not published: {folder}/feeder.log')
+    expected = sum(map(len, changes.values())) if options.fleet else options.sites * options.receivers * (rounds // 5)
     say(f'all reports are stored; waiting for {expected} transitions')
     last, since = 0, time.time()
     while len(lines_of_reader()) < expected and time.time() - since < 240:
@@ -162,12 +214,56 @@ def run():
         if count != last:
             last, since = count, time.time()
         time.sleep(1)
+    if options.fleet:
+        # Changes beyond the expected ones would be wrong.
+        time.sleep(30)
     for process in [*workers.values(), reader]:
         process.terminate()
-    return check(rounds, expected, faults, outage)
+    print(f'faults: {dict(faults)}')
+    return check_changes(changes, outage) if options.fleet else check(expected, outage)
 
 
-def check(rounds, expected, faults, outage):
+def check_changes(expected, outage):
+    """Compares the changes of rooms, whose seconds are later than those of the recorded reports."""
+    received = collections.defaultdict(list)
+    offsets = []
+    for line in lines_of_reader():
+        offset, id, body, arrival = line.split('\t')
+        change = json.loads(body)
+        received[change['site'], change['beacon']].append(content(change))
+        offsets.append(int(offset))
+    wrong, count = [], 0
+    for number in range(options.sites):
+        name = f'site{number}'
+        keys = [key for key in {**expected, **received} if key[0] == name]
+        first = min(second for key in keys for second, _ in expected[key])
+        shift = min((second for key in keys for second, _ in received[key]), default=0) - first
+        for key in keys:
+            have = [(second - shift, rest) for second, rest in received[key] if second - shift <= rounds - 12]
+            count += len(have)
+            if have != expected[key]:
+                wrong.append((key, have))
+    print(f'changes of rooms: {count} of {sum(map(len, expected.values()))}; beacons with a difference: {len(wrong)} of '
+          f'{options.sites * options.beacons}')
+    print(f'published again by workers, and dropped by the reader: {offsets[-1] + 1 - len(offsets)}')
+    for key, have in wrong[:5]:
+        right = expected[key]
+        place = next((i for i, (a, b) in enumerate(zip(have, right)) if a != b), min(len(have), len(right)))
+        print(f'  {key}: {len(have)} of {len(right)}, first at {place}:\n    {have[place:place + 2]}\n    {right[place:place + 2]}')
+    arrivals = collections.defaultdict(list)
+    for line in lines_of_reader('pictures'):
+        _, id, arrival = line.split('\t')
+        arrivals[id.split('/')[0]].append(float(arrival))
+    gaps = sorted((b - a, a) for times in arrivals.values() for a, b in zip(times, times[1:]))
+    during = [gap for gap, a in gaps if outage and a <= outage[0] <= a + gap]
+    other = [gap for gap, a in gaps if not (outage and a <= outage[0] <= a + gap)]
+    print(f'pictures: {sum(map(len, arrivals.values()))}; longest time without a picture of a site: '
+          f'{max(other, default=0):.1f} s' + (f', with all nodes down for {options.down:.0f} s: {max(during, default=0):.1f} s'
+                                              if outage else ''))
+    return not wrong and count > 0
+
+
+def check(expected, outage):
     sums, total = [], 0
     for number in range(1, rounds + 1):
         total = (total * 31 + number) % 2 ** 64
@@ -185,7 +281,6 @@ def check(rounds, expected, faults, outage):
     right = list(enumerate(sums, 1))
     wrong = [name for name in (
         f'site{s}/r{r}' for s in range(options.sites) for r in range(options.receivers)) if received[name] != right]
-    print(f'faults: {dict(faults)}')
     print(f'transitions: {len(offsets)} of {expected}; receivers with a difference: {len(wrong)}')
     if offsets:
         print(f'published again by workers, and dropped by the reader: {offsets[-1] + 1 - len(offsets)}')
