@@ -62,8 +62,6 @@ import Testing
     var daemon = try startPart("daemon", folder, seed: random.next(), steps: 100_000)
     var app = try startPart("app", folder, seed: random.next(), steps: 100_000)
     defer { for process in [daemon, app] { kill(process.identifier, SIGKILL) } }
-    var starts = 1
-    var startsAfterBoth: Set<Int> = []
     for number in 0..<Self.daemonKills {
       // Before they are ready, or after both have done something, however fast the machine.
       if number.isMultiple(of: 4) {
@@ -73,6 +71,7 @@ import Testing
         let before = changes()
         let isReached = eventually { read(daemonLog).count >= steps && changes() > before }
         try #require(isReached, "kill \(number) is not reached")
+        write("both run", to: appLog)
         Thread.sleep(forTimeInterval: Double(random.next() % 30) / 1000)
       }
       try #require(
@@ -87,16 +86,14 @@ import Testing
       }
       if target != 0 {
         app.wait()
-        if target == 2 { startsAfterBoth.insert(starts) }
-        starts += 1
         app = try startPart("app", folder, seed: random.next(), steps: 100_000)
       }
     }
+    write("kill both", to: appLog)
     for process in [daemon, app] {
       kill(process.identifier, SIGKILL)
       process.wait()
     }
-    startsAfterBoth.insert(starts)
     daemon = try startPart("daemon", folder, seed: 1, steps: 0)
     app = try startPart("app", folder, seed: 1, steps: 0)
     try #require(eventually { !app.isRunning })
@@ -105,8 +102,7 @@ import Testing
     let lines = read(appLog).filter { !$0.hasPrefix("added") }.map {
       $0.hasPrefix("confirmed") ? "added" + $0.dropFirst("confirmed".count) : String($0)
     }
-    // What a killed app has acknowledged may not have been read by a daemon that was killed with it.
-    let crossings = checkCrossings(lines) { startsAfterBoth.contains($0) ? .max : 1 }
+    let crossings = checkCrossings(lines)
     // What a killed app has sent may reach the daemon after the next app has begun.
     checkRegions(lines, keepingUnsure: true)
     #expect(crossings >= Self.daemonKills / 2, "\(crossings) crossings are too few to tell")
@@ -114,12 +110,13 @@ import Testing
 
   /// Checks that entering and leaving each region take turns, from its first state on, and end where the beacon is:
   /// then none was lost and none delivered twice. The one exception is documented: a process that is killed
-  /// between the return of its delegate and the mark that this leaves is given that crossing again, first of all.
-  /// `repeats` is the number of crossings that each process may be given again.
-  private func checkCrossings(_ lines: [String], repeats: (Int) -> Int = { _ in 1 }) -> Int {
+  /// between the return of its delegate and the mark that this leaves is given that crossing again, first of all. What
+  /// it has acknowledged to a daemon that was killed with it, or before it and no other one has read since, may be given
+  /// again too.
+  private func checkCrossings(_ lines: [String]) -> Int {
     func isCrossing(_ line: String) -> Bool { line.hasPrefix("enter ") || line.hasPrefix("exit ") }
     var (inside, known): (Set<String>, Set<String>) = ([], [])
-    var (count, starts, repeated) = (0, 0, 0)
+    var (count, repeated) = (0, 0)
     /// The crossings at the end of `crossings` that the process before was given again and was killed before them.
     var left = 0
     var crossings: [String] = []
@@ -148,7 +145,9 @@ import Testing
       let words = line.split(separator: " ").map(String.init)
       if line == "start" {
         let next = lines[(number + 1)...].prefix { $0 != "start" }.filter(isCrossing)
-        let maximum = min(max(repeats(starts), left + 1), crossings.count)
+        let isDaemonNew = lines[..<number].reversed().prefix { $0 != "both run" }
+          .contains { $0 == "kill daemon" || $0 == "kill both" }
+        let maximum = min(isDaemonNew ? .max : left + 1, crossings.count)
         let whole = (0...min(maximum, next.count)).last {
           crossings.suffix($0) == next.prefix($0) && takeTurns(next.dropFirst($0))
         }
@@ -158,7 +157,6 @@ import Testing
         }
         repeated = whole ?? (begun == nil ? 0 : next.count)
         left = repeated == next.count ? (begun ?? repeated) - repeated : 0
-        starts += 1
       }
       guard words.count >= 2 else { continue }
       if isCrossing(line) {
