@@ -156,20 +156,24 @@ struct Delivery {
     return counts ?? (0, 0)
   }
 
-  /// Returns whether a queue exists, by a channel of its own: the engine closes the channel if not.
-  func hasQueue(_ name: String, channel: UInt16) throws(EngineError) -> Bool {
+  /// Returns the numbers of a queue's messages and consumers, or `nil` if it does not exist, by a channel of its own: the
+  /// engine closes the channel then.
+  func countQueue(_ name: String, channel: UInt16) throws(EngineError) -> (
+    messages: Int, consumers: Int
+  )? {
     try openChannel(channel)
+    let counts: (messages: Int, consumers: Int)
     do throws(EngineError) {
-      try declareQueue(name, [], channel: channel, isPassive: true)
+      counts = try declareQueue(name, [], channel: channel, isPassive: true)
     } catch {
       guard error.isMissing else { throw error }
       var reply = amqp_channel_close_ok_t()
       let number = amqp_method_number_t(CRABBITMQ_CHANNEL_CLOSE_OK)
       try check(unsafe table.send_method(state, channel, number, &reply), "close a channel on")
-      return false
+      return nil
     }
     try closeChannel(channel)
-    return true
+    return counts
   }
 
   func declareTopicExchange(_ name: String, channel: UInt16) throws(EngineError) {

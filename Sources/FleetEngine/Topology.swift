@@ -44,7 +44,7 @@ enum Topology {
           ("x-max-length", .number(registerLength)), ("x-overflow", .text("drop-head")),
         ]), channel: channel)
       // No worker can have stored a state before there are reports.
-      if try !connection.hasQueue(shard.queue, channel: channel + 1) {
+      if try connection.countQueue(shard.queue, channel: channel + 1) == nil {
         try Register(shard: shard, connection: connection, confirmTime: confirmTime).initialize()
       }
       try connection.declareQueue(shard.log, stream(keeping: "7D"), channel: channel)

@@ -29,8 +29,9 @@ struct BeaconscanFleet: AsyncParsableCommand {
       """,
     version: release,
     subcommands: [
-      UpCommand.self, WorkCommand.self, ServeFleet.self, ReceiversCommand.self, ShowChanges.self,
-      ShowOccupancy.self, RebuildHistory.self, SurveySite.self, LearnSite.self, SimulateSite.self,
+      UpCommand.self, WorkCommand.self, ServeFleet.self, ShowStatus.self, ReceiversCommand.self,
+      ShowChanges.self, ShowOccupancy.self, RebuildHistory.self, SurveySite.self, LearnSite.self,
+      SimulateSite.self,
       PublishReports.self, ReplayReports.self,
     ])
 

@@ -197,6 +197,14 @@ def check_removal(fleet):
     require(fleet.receivers("remove", "museum", "hall-1").returncode == 69, "a removed account cannot be removed again")
 
 
+def check_status(fleet):
+    """`status` shows a worker and the simulated site."""
+    shown = subprocess.run([fleet.command, "status", "--engine", f"127.0.0.1:{fleet.engine}"], capture_output=True,
+                           text=True, timeout=LIMIT)
+    require(" 1 worker, " in shown.stdout and "\nsimulated " in shown.stdout and shown.returncode in (0, 69),
+            f"status shows the worker and the site:\n{shown.stdout}{shown.stderr}")
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="fleet-up-") as folder:
         folder = pathlib.Path(folder)
@@ -207,6 +215,7 @@ def main():
         try:
             fleet.wait("beacons of the simulated site are in rooms",
                        lambda sites: sites.get("simulated", {}).get("beaconsInRooms", 0) >= 3)
+            check_status(fleet)
             check_accounts(fleet, folder)
             check_flood(fleet)
             check_removal(fleet)
