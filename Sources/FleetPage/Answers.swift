@@ -161,3 +161,41 @@ extension SiteAnswer.Beacon {
       received: beacon.received)
   }
 }
+
+/// The occupancy of a site's rooms by hour.
+struct OccupancyAnswer: Encodable {
+  struct Room: Encodable {
+    var room: String
+    var mean: Double
+    var maximum: Int
+    var visits: Int
+    var medianDwell: Double?
+  }
+
+  struct Hour: Encodable {
+    /// The beginning, in RFC 3339.
+    var hour: String
+    var rooms: [Room]
+  }
+
+  var from: String
+  var to: String
+  var knownFrom: String?
+  var hours: [Hour]
+
+  init(_ rooms: [RoomHour], from: Int64, to: Int64, knownFrom: Int64?) {
+    self.from = Seconds.text(from)
+    self.to = Seconds.text(to)
+    self.knownFrom = knownFrom.map(Seconds.text)
+    let found = Dictionary(grouping: rooms, by: \.hour)
+    hours = stride(from: from - from % 3600, to: to, by: 3600).map { hour in
+      Hour(
+        hour: Seconds.text(hour),
+        rooms: (found[hour] ?? []).map {
+          Room(
+            room: $0.room, mean: (100 * $0.mean).rounded() / 100, maximum: $0.maximum,
+            visits: $0.visits, medianDwell: $0.medianDwell)
+        })
+    }
+  }
+}

@@ -14,7 +14,7 @@ struct Move: Hashable, Sendable {
 
   /// Creates the move of a change; `nil` if the change names no second or beacon.
   init?(_ change: RoomChange) {
-    guard let second = change.second, 0...9_223_372_036 ~= second,
+    guard let second = change.second, RoomChange.seconds.contains(second),
       let beacon = BeaconConstraint(change.beacon)?.identity
     else { return nil }
     self.second = second

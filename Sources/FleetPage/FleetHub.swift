@@ -191,14 +191,14 @@ package final class FleetHub: Sendable {
   func site(_ name: String) -> SiteState? { state.withLock { $0.fleet.sites[name] } }
 
   /// The moves of a site from a second up to another one: those in memory, or of the history where
-  /// memory does not reach back so far. Also returns the second from which moves are known.
+  /// memory does not reach back so far. These begin with the last move of each beacon before. Also returns the second from which moves are known.
   func moves(
     in site: SiteState, of beacon: BeaconIdentity? = nil, from: Int64, to: Int64
   ) async throws -> (moves: [Move], knownFrom: Int64?) {
     let oldest = site.log.oldest
     if let history, oldest ?? .max > from {
       let changes = try await history(site.name, beacon?.description, from, to)
-      let moves = changes.compactMap { Move($0)?.clamped(to: from) }
+      let moves = changes.compactMap(Move.init)
         .filter { beacon == nil || $0.beacon == beacon }.sorted { $0.second < $1.second }
       return (moves, from)
     }

@@ -145,7 +145,8 @@ package struct FleetRoutes: HTTPRoutes {
     guard now != nil || !moves.isEmpty else {
       throw HTTPRefusal(.notFound, "nothing is known of this beacon in the time")
     }
-    let stays = Stay.stays(moves, now: now.flatMap { $0.since(before: to) })
+    let stays = Stay.stays(
+      moves.map { $0.clamped(to: from) }, now: now.flatMap { $0.since(before: to) })
     return .json(
       JSON.encode(
         WayAnswer(
@@ -154,29 +155,26 @@ package struct FleetRoutes: HTTPRoutes {
           stays: stays)))
   }
 
-  private struct OccupancyAnswer: Encodable {
-    var from: String
-    var to: String
-    var knownFrom: String?
-    var hours: [Occupancy.Hour]
-  }
-
   private func occupancy(
     _ site: SiteState, _ request: Request
   ) async throws(HTTPRefusal) -> Response {
     let (from, to) = try span(request, site)
     let (moves, knownFrom) = try await moves(site, from: from, to: to)
-    var staying: [BeaconIdentity: (place: Whereabouts, since: Int64)] = [:]
-    for (name, beacon) in site.beacons {
-      guard let identity = BeaconConstraint(name)?.identity else { continue }
-      staying[identity] = beacon.since(before: to)
+    var rooms = moves.map {
+      RoomMove($0.beacon, from: $0.former.room, to: $0.place.room, at: $0.second)
     }
-    let hours = Occupancy.hours(moves, staying: staying, from: from, to: to)
+    // A beacon that has not moved may have been in its room for all of the time.
+    let moved = Set(moves.map(\.beacon))
+    for (name, beacon) in site.beacons {
+      guard let identity = BeaconConstraint(name)?.identity, !moved.contains(identity),
+        let since = beacon.since(before: to)?.since, since <= from
+      else { continue }
+      rooms.append(RoomMove(identity, from: beacon.room, to: beacon.room, at: from))
+    }
     return .json(
       JSON.encode(
         OccupancyAnswer(
-          from: Seconds.text(from), to: Seconds.text(to), knownFrom: knownFrom.map(Seconds.text),
-          hours: hours)))
+          RoomHour.hours(rooms, from: from, to: to), from: from, to: to, knownFrom: knownFrom)))
   }
 
   private func moves(

@@ -42,6 +42,9 @@ package struct RoomChange: Codable, Hashable, Sendable {
     self.missing = missing
   }
 
+  /// The seconds that a time in nanoseconds since 1970 can have.
+  package static let seconds: ClosedRange<Int64> = 0...9_223_372_036
+
   /// The second of the change, since 1970, or `nil` if the id has none.
   package var second: Int64? { id.split(separator: "/").last.flatMap { Int64($0) } }
 }

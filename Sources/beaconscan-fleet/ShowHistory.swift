@@ -74,7 +74,7 @@ extension RoomChange {
   }
 }
 
-extension ChangeStore {
+extension DatabaseChangeStore {
   fileprivate func forEach(
     _ site: String, _ beacon: String?, _ range: Range<Int64>,
     _ body: ([RoomChange]) throws -> Void

@@ -323,25 +323,20 @@ extension PostgreSQLServer {
 
   @Test func passesAllInParts() async throws {
     let changes = RoomChange.walks(600, beacons: 60)
-    let memory = MemoryChangeStore()
-    for change in changes { memory.add(change) }
     let writer = try RunningWriter(server, TestStream(changes))
     await writer.wait(for: changes.count)
-    let from = 1_700_000_035 as Int64
-    for store in [memory, try server.store()] as [any ChangeStore] {
-      for size in [1, 7, 10, 64, 100_000] {
-        var found: [RoomChange] = []
-        try store.forEachPart(site: "museum", beacon: nil, from: from, to: from + 40, size: size) {
-          found += $0
-        }
-        #expect(found == sorted(Array(changes[180..<480])), "\(size)")
+    let (store, from) = (try server.store(), 1_700_000_035 as Int64)
+    for size in [1, 7, 10, 64, 100_000] {
+      var found: [RoomChange] = []
+      try store.forEachPart(site: "museum", beacon: nil, from: from, to: from + 40, size: size) {
+        found += $0
       }
+      #expect(found == sorted(Array(changes[180..<480])), "\(size)")
     }
   }
 
-  @Test func findsTheSameInMemory() async throws {
+  @Test func findsTheSameAsASearchInAll() async throws {
     var random = SplitMix64(seed: 4)
-    let memory = MemoryChangeStore()
     var changes: [RoomChange] = []
     for _ in 0..<2000 {
       changes.append(
@@ -350,7 +345,6 @@ extension PostgreSQLServer {
           beacon: "b\(Int.random(in: 0...9, using: &random))", room: "hall",
           at: Int64.random(in: 0...900, using: &random)))
     }
-    for change in changes { memory.add(change) }
     let writer = try RunningWriter(server, TestStream(changes))
     await writer.wait(for: changes.count)
     let store = try server.store()
@@ -362,9 +356,22 @@ extension PostgreSQLServer {
       let limit = Int.random(in: 0...200, using: &random)
       #expect(
         try store.changes(site: site, beacon: beacon, from: from, to: to, limit: limit)
-          == memory.changes(site: site, beacon: beacon, from: from, to: to, limit: limit),
+          == Array(find(site, beacon, from, to, in: changes).prefix(limit)),
         "\(site) \(beacon ?? "") \(from) \(to) \(limit)")
     }
+  }
+
+  private func find(
+    _ site: String, _ beacon: String?, _ from: Int64, _ to: Int64, in changes: [RoomChange]
+  ) -> [RoomChange] {
+    var found: [String: RoomChange] = [:]
+    for change in changes where change.site == site && change.beacon == beacon ?? change.beacon {
+      let second = change.second ?? 0
+      if second >= from, second < to { found[change.id] = change }
+      guard second < from, second > found[change.beacon]?.second ?? .min else { continue }
+      found[change.beacon] = change
+    }
+    return sorted(Array(found.values))
   }
 
   @Test func readsAgainAfterTheServerCameBack() async throws {
@@ -382,31 +389,6 @@ extension PostgreSQLServer {
     #expect(error?.description.contains("\n") == false)
     try server.start()
     #expect(try count() == 20)
-  }
-}
-
-@Suite struct MemoryChangeStoreTests {
-  @Test func isBounded() throws {
-    let store = MemoryChangeStore(limit: 100)
-    store.add(RoomChange(beacon: "lying", room: "hall", at: 1_600_000_000))
-    let changes = RoomChange.walks(1000)
-    for change in changes { store.add(change) }
-    let found = try store.changes(site: "museum", beacon: nil, from: 0, to: .max, limit: .max)
-    #expect(found.count == 100)
-    // The newest, and the only one of the other beacon.
-    #expect(found.map(\.beacon).contains("lying"))
-    #expect(Set(found.map(\.id)).isSuperset(of: changes.suffix(90).map(\.id)))
-  }
-
-  @Test func staysBoundedWithManyBeacons() throws {
-    let store = MemoryChangeStore(limit: 50)
-    for index in 0..<1000 {
-      store.add(RoomChange(site: "s\(index % 3)", beacon: "\(index)", room: "hall", at: 7))
-    }
-    let counts = try (0..<3).map {
-      try store.changes(site: "s\($0)", beacon: nil, from: 0, to: 9, limit: .max).count
-    }
-    #expect(counts.reduce(0, +) == 50)
   }
 }
 

@@ -1,8 +1,7 @@
-import FleetPicture
 import TestSupport
 import Testing
 
-@testable import FleetHistory
+@testable import FleetPicture
 
 @Suite struct OccupancyTests {
   private static let hour: Int64 = 3600 * 500_000

@@ -81,6 +81,28 @@ import Testing
     #expect(visits.reduce(0, +) == 1)
   }
 
+  /// One leaves in the second in which another comes, and a third has been there all the time.
+  @Test func countsOccupancyAsTheHistoryDoes() async throws {
+    let hub = FleetHub { _, _ in [] }
+    let noon = Values.noon
+    hub.receive(
+      picture: Values.picture(
+        at: now, [], [Values.sighting(3, in: "hall", since: noon - 9000)]
+      ).json)
+    hub.receive(change: Values.change(1, nil, "hall", at: noon + 100).json)
+    hub.receive(change: Values.change(2, nil, "hall", at: noon + 1800).json)
+    hub.receive(change: Values.change(1, "hall", nil, at: noon + 1800).json)
+    let answer = try await json(
+      "/api/v1/sites/flat/occupancy?from=2026-01-15T12:00:00Z&to=2026-01-15T14:00:00Z", hub)
+    let hours = try #require(answer["hours"] as? [[String: Any]])
+    #expect(hours.map { $0["hour"] as? String } == [noon, noon + 3600].map(Seconds.text))
+    let rooms = hours.compactMap { ($0["rooms"] as? [[String: Any]])?.first }
+    #expect(rooms.map { $0["maximum"] as? Double } == [2, 2])
+    #expect(rooms.map { $0["visits"] as? Double } == [2, 0])
+    #expect(rooms.map { $0["mean"] as? Double } == [1.97, 2])
+    #expect(rooms.first?["medianDwell"] as? Double == 1700)
+  }
+
   @Test func answersFromTheHistory() async throws {
     let old = now - 10 * 86400
     let hub = FleetHub(

@@ -1,5 +1,3 @@
-package import FleetPicture
-
 /// The beacons in a room in an hour, or in the part of it that was asked for.
 package struct RoomHour: Codable, Hashable, Sendable {
   /// The hour's first second, since 1970.
@@ -15,32 +13,57 @@ package struct RoomHour: Codable, Hashable, Sendable {
   package var medianDwell: Double?
 }
 
+/// A beacon's change from one room, or none, to another.
+package struct RoomMove<Beacon: Hashable> {
+  package var second: Int64
+  package var beacon: Beacon
+  package var former: String?
+  package var room: String?
+
+  package init(_ beacon: Beacon, from former: String?, to room: String?, at second: Int64) {
+    self.second = second
+    self.beacon = beacon
+    self.former = former
+    self.room = room
+  }
+}
+
 extension RoomHour {
-  /// Computes occupancy from a site's changes as ``ChangeStore`` returns them: for each beacon the
-  /// last one before `from`, and all from `from` to before `to`.
-  ///
-  /// A beacon is in its room from the second of its change on, and no longer in the second of the
-  /// next one. One without a change before `from` was in the former room of its first change since
-  /// an unknown time: this visit has no length. Hours in which a room had neither a beacon nor the
-  /// end of a visit are left out.
+  /// Computes occupancy from a site's changes: for each beacon the last one before `from`, and all
+  /// from `from` to before `to`.
   package static func hours(_ changes: [RoomChange], from: Int64, to: Int64) -> [RoomHour] {
+    let moves = changes.compactMap { change in
+      change.second.map { RoomMove(change.beacon, from: change.former, to: change.room, at: $0) }
+    }
+    return hours(moves, from: from, to: to)
+  }
+
+  /// Computes occupancy from a site's moves: for each beacon the last one before `from`, and all from
+  /// `from` to before `to`.
+  ///
+  /// A beacon is in its room from the second of its move on, and no longer in the second of the next
+  /// one. One without a move before `from` was in the former room of its first move since an unknown
+  /// time: this visit has no length. Hours in which a room had neither a beacon nor the end of a visit
+  /// are left out.
+  package static func hours<Beacon>(
+    _ moves: [RoomMove<Beacon>], from: Int64, to: Int64
+  ) -> [RoomHour] {
     let from = min(max(from, RoomChange.seconds.lowerBound), RoomChange.seconds.upperBound)
     let to = min(max(to, from), RoomChange.seconds.upperBound)
-    var meter = OccupancyMeter(from: from, to: to)
-    let ordered = changes.enumerated().compactMap { index, change in
-      change.second.map { (second: $0, index: index, change: change) }
-    }.sorted { ($0.second, $0.index) < ($1.second, $1.index) }
-    var known: Set<String> = []
-    for (second, _, change) in ordered where known.insert(change.beacon).inserted && second >= from
-    {
-      meter.begin(change.beacon, in: change.former)
+    var meter = OccupancyMeter<Beacon>(from: from, to: to)
+    let ordered = moves.enumerated().sorted {
+      ($0.element.second, $0.offset) < ($1.element.second, $1.offset)
+    }.map(\.element)
+    var known: Set<Beacon> = []
+    for move in ordered where known.insert(move.beacon).inserted && move.second >= from {
+      meter.begin(move.beacon, in: move.former)
     }
-    for (second, _, change) in ordered where second < to { meter.add(change, at: second) }
+    for move in ordered where move.second < to { meter.add(move) }
     return meter.end()
   }
 }
 
-private struct OccupancyMeter {
+private struct OccupancyMeter<Beacon: Hashable> {
   private struct Room {
     var count = 0
     /// The second up to which the count is in the hours.
@@ -77,9 +100,9 @@ private struct OccupancyMeter {
   private let from: Int64
   private let to: Int64
   private var rooms: [String: Room] = [:]
-  private var stays: [String: Stay] = [:]
-  /// The newest changes of the current second, by beacon.
-  private var current: [String: RoomChange] = [:]
+  private var stays: [Beacon: Stay] = [:]
+  /// The rooms after the moves of the current second, by beacon.
+  private var current: [Beacon: String?] = [:]
   private var second: Int64 = .min
 
   init(from: Int64, to: Int64) {
@@ -87,19 +110,19 @@ private struct OccupancyMeter {
   }
 
   /// Notes where a beacon was before the range, since an unknown time.
-  mutating func begin(_ beacon: String, in room: String?) {
+  mutating func begin(_ beacon: Beacon, in room: String?) {
     stays[beacon] = Stay(room: room)
     if let room { count(room, by: 1, at: from) }
   }
 
-  /// Adds a change, which is not earlier than those before. Of a beacon's changes in one second the
-  /// last one counts.
-  mutating func add(_ change: RoomChange, at second: Int64) {
-    if second != self.second {
+  /// Adds a move, which is not earlier than those before. Of a beacon's moves in one second the last
+  /// one counts.
+  mutating func add(_ move: RoomMove<Beacon>) {
+    if move.second != second {
       finishSecond()
-      self.second = second
+      second = move.second
     }
-    current[change.beacon] = change
+    current[move.beacon] = .some(move.room)
   }
 
   mutating func end() -> [RoomHour] {
@@ -117,17 +140,17 @@ private struct OccupancyMeter {
 
   private mutating func finishSecond() {
     let second = second
-    for (beacon, change) in current {
+    for (beacon, room) in current {
       let stay = stays[beacon]
-      guard stay?.room != change.room else { continue }
-      stays[beacon] = Stay(room: change.room, since: second)
-      if let room = stay?.room {
-        count(room, by: -1, at: second)
+      guard stay?.room != room else { continue }
+      stays[beacon] = Stay(room: room, since: second)
+      if let former = stay?.room {
+        count(former, by: -1, at: second)
         if second >= from, let since = stay?.since {
-          note(room) { $0.dwells.append(second - since) }
+          note(former) { $0.dwells.append(second - since) }
         }
       }
-      if let room = change.room {
+      if let room {
         count(room, by: 1, at: second)
         if second >= from { note(room) { $0.visits += 1 } }
       }
