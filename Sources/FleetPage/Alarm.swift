@@ -2,6 +2,8 @@
 package struct Alarm: Codable, Hashable, Sendable {
   /// The kinds, the most urgent first.
   package enum Kind: String, Codable, CaseIterable, Sendable {
+    /// This service receives nothing from the engine, so it knows nothing new of any site.
+    case engineLost
     /// The workers publish nothing of the site.
     case siteSilent
     /// The workers have no rooms for the site.
@@ -18,7 +20,8 @@ package struct Alarm: Codable, Hashable, Sendable {
 
   /// `SITE/KIND/SUBJECT`.
   package var id: String
-  package var site: String
+  /// The site; `nil` for all.
+  package var site: String?
   package var kind: Kind
   /// The receiver or beacon, or the site itself.
   package var subject: String
@@ -29,10 +32,10 @@ package struct Alarm: Codable, Hashable, Sendable {
   package var sentence: String
 
   init(
-    _ kind: Kind, _ subject: String, name: String? = nil, of site: String, since: String,
+    _ kind: Kind, _ subject: String, name: String? = nil, of site: String?, since: String,
     _ sentence: String
   ) {
-    id = "\(site)/\(kind.rawValue)/\(subject)"
+    id = "\(site ?? "")/\(kind.rawValue)/\(subject)"
     self.site = site
     self.kind = kind
     self.subject = subject

@@ -96,7 +96,8 @@ struct SiteAnswer: Encodable {
   var ignored: Int
   var alarms: [Alarm]
 
-  init(_ state: SiteState) {
+  /// - Parameter engine: The alarm of the connection to the engine.
+  init(_ state: SiteState, engine: Alarm?) {
     site = state.name
     time = state.second.map(Seconds.text)
     fault = state.fault
@@ -114,7 +115,7 @@ struct SiteAnswer: Encodable {
     beacons = state.beacons.values.sorted { $0.beacon < $1.beacon }.map { Beacon($0, file) }
     strangers = state.strangers
     ignored = state.ignored
-    alarms = state.alarms.values.ordered
+    alarms = (engine.map { [$0] } ?? []) + state.alarms.values.ordered
   }
 
   /// The receivers of the site file, and those that only the picture has.

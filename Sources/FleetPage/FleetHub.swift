@@ -21,7 +21,8 @@ package final class FleetHub: Sendable {
 
   /// An event for the streams.
   struct Entry: Sendable {
-    var site: String
+    /// The site; none for all.
+    var site: String?
     /// The id of a change; none for an alarm.
     var id: String?
     var kind: String
@@ -30,6 +31,11 @@ package final class FleetHub: Sendable {
 
   /// The events that a stream may resume after.
   static let maximumEvents = 10_000
+  /// The seconds without a connection to the engine after which an alarm begins. A reader that
+  /// changes to another node needs fewer.
+  private static let patience = 10.0
+  /// The seconds between two looks for silence after which this service itself must have stood still.
+  private static let standstill = 20.0
 
   private struct State {
     var fleet = FleetState()
@@ -39,7 +45,30 @@ package final class FleetHub: Sendable {
     /// The number of pictures of each site.
     var pictures: [String: UInt64] = [:]
     var fault: String? = "nothing has been received from the engine yet"
-    var isClosed = false
+    /// The time since which there is a connection to the engine.
+    var connected: MonotonicTime?
+    /// The time since which there is none, also as a second since 1970.
+    var lost: (since: MonotonicTime, second: Int64)?
+    /// The alarm of the connection to the engine.
+    var alarm: Alarm?
+    /// The time of the last look for silence.
+    var looked: MonotonicTime?
+
+    /// Returns the alarm that begins or ends with the connection to the engine.
+    mutating func updateAlarm(at now: MonotonicTime) -> [FleetState.Event] {
+      let former = alarm
+      alarm =
+        if let lost, let fault, former != nil || now.seconds(since: lost.since) >= patience {
+          former
+            ?? Alarm(
+              .engineLost, "engine", of: nil, since: Seconds.text(lost.second),
+              "This service receives nothing from the engine, so what it shows is old: \(fault)")
+        } else {
+          nil
+        }
+      guard (alarm == nil) != (former == nil), let changed = alarm ?? former else { return [] }
+      return [.alarm(changed, isActive: alarm != nil)]
+    }
   }
 
   private let state = Mutex(State())
@@ -63,7 +92,9 @@ package final class FleetHub: Sendable {
   }
 
   /// Takes a picture or a part of one, as JSON.
-  package func receive(picture json: [UInt8]) {
+  package func receive(picture json: [UInt8]) { receive(picture: json, at: .now) }
+
+  func receive(picture json: [UInt8], at arrival: MonotonicTime) {
     let picture = try? SitePicture(json: json)
     update { state in
       guard let picture else {
@@ -71,7 +102,7 @@ package final class FleetHub: Sendable {
         return []
       }
       state.pictures[picture.site, default: 0] += 1
-      return state.fleet.receive(picture)
+      return state.fleet.receive(picture, at: arrival)
     }
   }
 
@@ -96,16 +127,38 @@ package final class FleetHub: Sendable {
     }
   }
 
-  /// Sets the reason that nothing is received from the engine, or `nil` while it is.
-  package func set(fault: String?) {
-    state.withLock { $0.fault = fault }
-    waiters.wake()
+  /// Sets the reason that nothing is received from the engine, or `nil` while there is a connection.
+  package func set(fault: String?) { set(fault: fault, at: .now) }
+
+  func set(fault: String?, at now: MonotonicTime) {
+    let second = second ?? 0
+    update { state in
+      state.fault = fault
+      if fault == nil {
+        state.connected = state.connected ?? now
+        state.lost = nil
+      } else {
+        state.connected = nil
+        state.lost = state.lost ?? (now, second)
+      }
+      return state.updateAlarm(at: now)
+    }
   }
 
-  /// Looks for sites of which nothing is published any more. Called every few seconds.
-  package func lookForSilence() {
-    guard let now = second else { return }
-    update { $0.fleet.update(at: now) }
+  /// Looks whether the engine, or sites while it is received, are silent. Called every few seconds.
+  package func lookForSilence() { lookForSilence(at: .now) }
+
+  func lookForSilence(at now: MonotonicTime) {
+    guard let second else { return }
+    update { state in
+      if now.seconds(since: state.looked ?? now) > Self.standstill, state.connected != nil {
+        state.connected = now
+      }
+      state.looked = now
+      let events = state.updateAlarm(at: now)
+      guard let connected = state.connected else { return events }
+      return events + state.fleet.update(at: now, second, connected: connected)
+    }
   }
 
   /// The time in seconds since 1970, or `nil` for a recording.
@@ -147,7 +200,7 @@ package final class FleetHub: Sendable {
       var (index, left) = (state.entries.endIndex, count)
       while left > 0, index > 0 {
         index -= 1
-        if site == nil || state.entries[index].site == site { left -= 1 }
+        if state.entries[index].concerns(site) { left -= 1 }
       }
       return Place(
         number: state.first + UInt64(index),
@@ -170,7 +223,7 @@ package final class FleetHub: Sendable {
     state.withLock { state in
       let isWhole = place.number >= state.first
       let skipped = Int(clamping: isWhole ? place.number - state.first : 0)
-      let entries = state.entries.dropFirst(skipped).filter { site == nil || $0.site == site }
+      let entries = state.entries.dropFirst(skipped).filter { $0.concerns(site) }
       place.number = state.first + UInt64(state.entries.count)
       let pictures = site.map { state.pictures[$0, default: 0] } ?? 0
       defer { place.pictures = pictures }
@@ -182,7 +235,9 @@ package final class FleetHub: Sendable {
 
   var tally: FleetState.Tally { state.withLock { $0.fleet.tally } }
   var fault: String? { state.withLock { $0.fault } }
-  var alarms: [Alarm] { state.withLock { $0.fleet.alarms } }
+  var alarms: [Alarm] { state.withLock { ($0.alarm.map { [$0] } ?? []) + $0.fleet.alarms } }
+  /// The alarm of the connection to the engine.
+  var engineAlarm: Alarm? { state.withLock { $0.alarm } }
   /// All sites, by their names. The values share their storage with the state.
   var sites: [SiteState] {
     state.withLock { Array($0.fleet.sites.values) }.sorted { $0.name < $1.name }
@@ -210,6 +265,11 @@ extension FleetHub.Entry {
   private struct AlarmEvent: Encodable {
     var alarm: Alarm
     var isActive: Bool
+  }
+
+  /// Whether a stream of a site, or of all, has it.
+  fileprivate func concerns(_ site: String?) -> Bool {
+    site == nil || self.site == nil || self.site == site
   }
 
   fileprivate init(_ event: FleetState.Event) {

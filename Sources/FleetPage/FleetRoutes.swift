@@ -65,7 +65,7 @@ package struct FleetRoutes: HTTPRoutes {
       throw HTTPRefusal(.notFound, "there is no site '\((parts[0] ?? "").prefix(64))'")
     }
     switch (parts.count, parts.count > 1 ? parts[1] : nil) {
-    case (1, _): return .json(JSON.encode(SiteAnswer(site)))
+    case (1, _): return .json(JSON.encode(SiteAnswer(site, engine: hub.engineAlarm)))
     case (2, "occupancy"): return try await occupancy(site, request)
     case (2, "plan"): return try plan(site, request)
     case (3, "beacons"):

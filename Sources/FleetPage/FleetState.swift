@@ -1,3 +1,4 @@
+import Clocks
 package import FleetPicture
 package import FleetSites
 import Fusion
@@ -43,13 +44,16 @@ package struct FleetState: Sendable {
   }
 
   /// Takes a picture, and returns the alarms that begin and end.
-  package mutating func receive(_ picture: SitePicture) -> [Event] {
+  mutating func receive(
+    _ picture: SitePicture, at arrival: MonotonicTime = .now
+  ) -> [Event] {
     guard let second = Seconds.read(picture.time), makeRoom(for: picture.site) else {
       tally.ignored += 1
       return []
     }
     tally.pictures += 1
-    return (sites[picture.site]?.receive(picture, at: second) ?? []).map(Event.alarm)
+    return (sites[picture.site]?.receive(picture, at: second, arrival: arrival) ?? []).map(
+      Event.alarm)
   }
 
   /// Takes a change, and returns it unless it is known already.
@@ -68,13 +72,16 @@ package struct FleetState: Sendable {
 
   mutating func ignore() { tally.ignored += 1 }
 
-  /// Returns the alarms that begin and end with time alone.
-  package mutating func update(at second: Int64) -> [Event] {
-    var events: [Event] = []
-    for name in sites.keys.sorted() {
-      events += (sites[name]?.updateAlarms(at: second) ?? []).map(Event.alarm)
-    }
-    return events
+  /// Looks for sites of which nothing is published any more. Returns the alarms that begin.
+  ///
+  /// - Parameter connected: The time since which there is a connection to the engine. Without one,
+  ///   no site is silent: it may be published.
+  mutating func update(
+    at now: MonotonicTime, _ wallSecond: Int64, connected: MonotonicTime
+  ) -> [Event] {
+    sites.keys.sorted().flatMap { name in
+      sites[name]?.update(at: now, wallSecond, connected: connected) ?? []
+    }.map(Event.alarm)
   }
 
   var alarms: [Alarm] {

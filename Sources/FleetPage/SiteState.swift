@@ -1,4 +1,5 @@
 import Advertising
+import Clocks
 import FleetPicture
 import FleetSites
 import Fusion
@@ -7,7 +8,7 @@ import Scanning
 /// What is known of a site: its file, its last picture, its last changes and its alarms.
 struct SiteState: Sendable {
   /// The seconds without a report or a picture after which an alarm begins.
-  static let patience: Int64 = 60
+  static let patience = 60.0
   /// The most alarms of beacons outside their rooms.
   static let maximumBeaconAlarms = 1000
 
@@ -16,6 +17,10 @@ struct SiteState: Sendable {
   var log = ChangeLog()
   /// The second of the last picture.
   private(set) var second: Int64?
+  /// The time at which the last picture came, or at which the site was first looked at.
+  private var arrival: MonotonicTime?
+  /// Whether no picture has come for a minute in which there was a connection to the engine.
+  private var isSilent = false
   private(set) var receivers: [SitePicture.Receiver] = []
   private(set) var beacons: [String: SitePicture.Beacon] = [:]
   private(set) var strangers: [String] = []
@@ -36,7 +41,7 @@ struct SiteState: Sendable {
   /// Takes a picture or a part of one. Returns the alarms that begin and end with it, or `nil` if
   /// the picture is not complete or too old.
   mutating func receive(
-    _ picture: SitePicture, at second: Int64
+    _ picture: SitePicture, at second: Int64, arrival: MonotonicTime
   ) -> [(alarm: Alarm, isActive: Bool)]? {
     guard second >= self.second ?? .min, 0..<64 ~= picture.part, 1...64 ~= picture.parts else {
       return nil
@@ -53,10 +58,24 @@ struct SiteState: Sendable {
     ignored = picture.ignored
     fault = picture.fault
     self.second = second
+    self.arrival = arrival
+    isSilent = false
     let missing = receivers.filter { $0.isMissing && $0.lastReport == nil }.map(\.name)
     missingSince = Dictionary(
       missing.map { ($0, missingSince[$0] ?? second) }, uniquingKeysWith: { $1 })
-    return updateAlarms(at: second)
+    return updateAlarms(second)
+  }
+
+  /// Looks whether the site is silent, by the time since which there is a connection to the engine.
+  /// Returns the alarms that begin.
+  mutating func update(
+    at now: MonotonicTime, _ wallSecond: Int64, connected: MonotonicTime
+  ) -> [(alarm: Alarm, isActive: Bool)] {
+    let since = max(connected, arrival ?? now)
+    arrival = arrival ?? now
+    guard !isSilent, now.seconds(since: since) > Self.patience else { return [] }
+    isSilent = true
+    return updateAlarms(wallSecond - Int64(now.seconds(since: since)))
   }
 
   /// Takes a change. Returns `false` for one that is known already.
@@ -72,11 +91,11 @@ struct SiteState: Sendable {
     return true
   }
 
-  /// Returns the alarms that begin and end now.
-  mutating func updateAlarms(at now: Int64) -> [(alarm: Alarm, isActive: Bool)] {
+  /// Returns the alarms that begin and end in a second.
+  private mutating func updateAlarms(_ second: Int64) -> [(alarm: Alarm, isActive: Bool)] {
     let former = alarms
     alarms = Dictionary(
-      currentAlarms(at: now).map { alarm in
+      currentAlarms(at: self.second ?? second).map { alarm in
         var alarm = alarm
         alarm.since = former[alarm.id]?.since ?? alarm.since
         return (alarm.id, alarm)
@@ -86,9 +105,8 @@ struct SiteState: Sendable {
     return (ended + begun).sorted { $0.alarm.id < $1.alarm.id }
   }
 
-  private func currentAlarms(at now: Int64) -> [Alarm] {
-    guard let second else { return [] }
-    guard now - second <= Self.patience else {
+  private func currentAlarms(at second: Int64) -> [Alarm] {
+    guard !isSilent else {
       let since = Seconds.text(second)
       return [
         Alarm(
@@ -133,7 +151,7 @@ struct SiteState: Sendable {
       let since =
         receiver.lastReport.flatMap(Seconds.read).map { $0 - ahead }
         ?? missingSince[receiver.name] ?? second
-      guard second - since > Self.patience else { return nil }
+      guard Double(second - since) > Self.patience else { return nil }
       return Alarm(
         .receiverSilent, receiver.name, of: name, since: Seconds.text(since),
         receiver.lastReport == nil

@@ -1,3 +1,4 @@
+import Clocks
 import FleetPicture
 import FleetSites
 import Fusion
@@ -71,11 +72,73 @@ import Testing
   }
 
   @Test func reportsASiteThatFallsSilent() {
-    var fleet = FleetState()
-    _ = fleet.receive(Values.picture(at: Values.noon))
-    #expect(fleet.update(at: Values.noon + 60).isEmpty)
-    #expect(kinds(fleet.update(at: Values.noon + 61)) == ["+siteSilent flat"])
-    #expect(kinds(fleet.receive(Values.picture(at: Values.noon + 70))) == ["-siteSilent flat"])
+    let hub = connectedHub()
+    receive(Values.noon, hub, at: 5)
+    #expect(looks(hub, 6...65).isEmpty)
+    #expect(looks(hub, 66...70) == ["siteSilent flat"])
+    #expect(hub.alarms.map(\.since) == [Seconds.text(Values.noon)])
+    receive(Values.noon + 70, hub, at: 71)
+    #expect(hub.alarms.isEmpty)
+  }
+
+  /// A site of which nothing has come since this service began.
+  @Test func reportsASiteThatIsSilentFromTheBeginning() throws {
+    let hub = connectedHub()
+    hub.set(try Values.file())
+    #expect(looks(hub, 1...61).isEmpty)
+    #expect(looks(hub, 62...62) == ["siteSilent flat"])
+  }
+
+  /// The pictures of some minutes ago come one after the other.
+  @Test func reportsNoSilenceWhileABacklogIsRead() {
+    let hub = connectedHub()
+    for second in 1...100 as ClosedRange<Int64> {
+      receive(Values.noon + second * 3, hub, at: second)
+      #expect(looks(hub, second...second).isEmpty)
+    }
+  }
+
+  @Test func reportsTheLostEngineAndNotItsSites() {
+    let hub = connectedHub()
+    receive(Values.noon, hub, at: 5)
+    hub.set(fault: "the node is away", at: Self.time(20))
+    #expect(looks(hub, 20...29).isEmpty)
+    #expect(looks(hub, 30...300) == ["engineLost engine"])
+    #expect(hub.alarms.first?.sentence.contains("the node is away") == true)
+    hub.set(fault: nil, at: Self.time(301))
+    #expect(looks(hub, 301...361).isEmpty)
+    #expect(looks(hub, 362...362) == ["siteSilent flat"])
+    // It is still silent when the engine is lost once more.
+    hub.set(fault: "the node is away", at: Self.time(363))
+    #expect(looks(hub, 364...380) == ["engineLost engine", "siteSilent flat"])
+  }
+
+  @Test func reportsNoSilenceAfterItsOwnStandstill() {
+    let hub = connectedHub()
+    receive(Values.noon, hub, at: 1)
+    #expect(looks(hub, 1...2).isEmpty)
+    #expect(looks(hub, 500...560).isEmpty)
+    #expect(looks(hub, 561...561) == ["siteSilent flat"])
+  }
+
+  private static func time(_ second: Int64) -> MonotonicTime {
+    MonotonicTime(nanoseconds: second * 1_000_000_000)
+  }
+
+  private func connectedHub() -> FleetHub {
+    let hub = FleetHub { _, _ in [] }
+    hub.set(fault: nil, at: Self.time(0))
+    return hub
+  }
+
+  private func receive(_ second: Int64, _ hub: FleetHub, at arrival: Int64) {
+    hub.receive(picture: Values.picture(at: second).json, at: Self.time(arrival))
+  }
+
+  /// Looks for silence each second, and returns the alarms in the end.
+  private func looks(_ hub: FleetHub, _ seconds: ClosedRange<Int64>) -> [String] {
+    for second in seconds { hub.lookForSilence(at: Self.time(second)) }
+    return hub.alarms.map { "\($0.kind) \($0.subject)" }
   }
 
   @Test func joinsTheParts() {

@@ -103,7 +103,7 @@ function connect() {
   const site = model.view === "site" ? `?site=${encodeURIComponent(model.name)}&last=40` : "";
   const source = (stream = new EventSource(withToken(`/api/v1/events${site}`)));
   source.onopen = () => {
-    setConnection("live");
+    if ($("connection").dataset.state !== "fault") setConnection("live");
     reload();
   };
   source.onerror = () => {
@@ -123,8 +123,13 @@ function setConnection(state) {
   if (state === "lost") announce("The service does not answer.");
   if (state === "live" && dataset.state === "lost") announce("The service answers again.");
   dataset.state = state;
-  write(firstElementChild, { live: "Live", lost: "The service does not answer", token: "A token is needed" }[state] ?? "Connecting");
-  document.body.classList.toggle("stale", state === "lost");
+  write(firstElementChild, { live: "Live", lost: "The service does not answer", fault: "The service receives nothing", token: "A token is needed" }[state] ?? "Connecting");
+  document.body.classList.toggle("stale", state === "lost" || state === "fault");
+}
+
+/** Shows whether the service receives anything from the engine. */
+function showEngine(alarms) {
+  if (stream?.readyState === EventSource.OPEN) setConnection(alarms.some(({ kind }) => kind === "engineLost") ? "fault" : "live");
 }
 
 const loaders = {};
@@ -244,12 +249,14 @@ function takeSites({ sites, time }) {
 
 function takeAlarms({ alarms }) {
   model.alarms = alarms;
+  showEngine(alarms);
   show();
 }
 
 function takeSite(site) {
   if (site.time) setClock(site.time);
   model.site = site;
+  showEngine(site.alarms);
   const floors = [...new Set(site.rooms.map((room) => room.floor))].sort((a, b) => a - b);
   model.floors = floors;
   if (!floors.includes(model.floor)) {
@@ -305,6 +312,7 @@ function stateOf(beacon) {
 }
 
 const KINDS = {
+  engineLost: "Engine lost",
   siteSilent: "Site silent", siteFault: "Site has a fault", receiverSilent: "Receiver silent", receptionLost: "Reception lost",
   clockDifference: "Clock differs", reportRefused: "Report refused", stranger: "Unknown receiver", beaconOutsideRooms: "Beacon outside its rooms",
 };
@@ -373,7 +381,7 @@ function showAlarms(list, count, alarms, hasSites) {
     const [head, sentence] = node.children;
     const name = alarm.name ?? (alarm.kind === "beaconOutsideRooms" ? shortIdentity(alarm.subject) : alarm.subject);
     mark(node, "data-kind", alarm.kind);
-    writeAll(head.children, [KINDS[alarm.kind] ?? alarm.kind, hasSites && alarm.subject !== alarm.site ? `${alarm.site}: ${name}` : name,
+    writeAll(head.children, [KINDS[alarm.kind] ?? alarm.kind, hasSites && alarm.site && alarm.subject !== alarm.site ? `${alarm.site}: ${name}` : name,
       clockMinute(time(alarm.since))]);
     write(sentence, alarm.sentence);
   });
