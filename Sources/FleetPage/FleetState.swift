@@ -13,7 +13,7 @@ package struct FleetState: Sendable {
     /// The changes of a site, and of all sites: 96 MB.
     package var changesOfSite = 100_000
     package var changes = 1_000_000
-    /// The age of a site's oldest change beside its newest, in seconds.
+    /// The age of a site's oldest change beside the one that came last, in seconds.
     package var age: Int64 = 86_400
 
     package init() {}
@@ -66,7 +66,7 @@ package struct FleetState: Sendable {
     }
     tally.changes += 1
     changes += 1
-    trim(change.site)
+    trim(change.site, at: move.second)
     return [.change(change)]
   }
 
@@ -95,14 +95,14 @@ package struct FleetState: Sendable {
     return true
   }
 
-  private mutating func trim(_ site: String) {
+  /// Forgets old changes. The newest one that came decides, which has an older time than others if a
+  /// clock was set back.
+  private mutating func trim(_ site: String, at second: Int64) {
     func remove(_ count: Int, of site: String, _ fleet: inout FleetState) {
       fleet.sites[site]?.log.removeOldest(count)
       fleet.changes -= count
     }
-    if let newest = sites[site]?.log.newest {
-      changes -= sites[site]?.log.remove(before: newest - limits.age) ?? 0
-    }
+    changes -= sites[site]?.log.remove(before: second - limits.age) ?? 0
     if let count = sites[site]?.log.count, count > limits.changesOfSite {
       remove(count - limits.changesOfSite, of: site, &self)
     }

@@ -39,13 +39,13 @@ struct SiteState: Sendable {
   }
 
   /// Takes a picture or a part of one. Returns the alarms that begin and end with it, or `nil` if
-  /// the picture is not complete or too old.
+  /// the picture is not complete.
+  ///
+  /// The order of the stream decides which picture is the newest: a clock may have been set back.
   mutating func receive(
     _ picture: SitePicture, at second: Int64, arrival: MonotonicTime
   ) -> [(alarm: Alarm, isActive: Bool)]? {
-    guard second >= self.second ?? .min, 0..<64 ~= picture.part, 1...64 ~= picture.parts else {
-      return nil
-    }
+    guard 0..<64 ~= picture.part, 1...64 ~= picture.parts else { return nil }
     if second != partsSecond { parts = [:] }
     partsSecond = second
     parts[picture.part] = picture

@@ -190,7 +190,8 @@ struct ServeFleet: AsyncParsableCommand {
     }
   }
 
-  /// Readers of the pictures of now, and of the changes of the last day.
+  /// Readers of the pictures of now, and of the changes of the last day. The hub takes a change once,
+  /// also if it has a lower second than those before it because a clock was set back.
   private func readers(to hub: FleetHub) throws -> [StreamReader] {
     let configuration = try engine.configuration()
     let now = UInt64(clamping: WallClockTime.now.nanoseconds / 1_000_000_000)
@@ -199,9 +200,10 @@ struct ServeFleet: AsyncParsableCommand {
         try StreamReader(
           configuration, stream: StreamReader.pictures, from: .time(now - min(now, 60))
         ) { hub.receive(picture: $0.body) },
-        try StreamReader.transitions(configuration, from: .time(now - min(now, 86_400))) {
-          hub.receive(change: $0.body)
-        },
+        try StreamReader(
+          configuration, stream: StreamReader.transitionsStream,
+          from: .time(now - min(now, 86_400))
+        ) { hub.receive(change: $0.body) },
       ]
     } catch {
       throw FleetError(.unavailable, "\(error)")

@@ -155,9 +155,20 @@ import Testing
     #expect(fleet.sites["flat"]?.second == nil)
     _ = fleet.receive(part(0, Values.noon + 2))
     #expect(fleet.sites["flat"]?.beacons.count == 2)
-    _ = fleet.receive(part(0, Values.noon))
-    _ = fleet.receive(part(1, Values.noon))
-    #expect(fleet.sites["flat"]?.second == Values.noon + 2, "an old picture is not taken")
+  }
+
+  @Test func goesOnAfterAClockWasSetBack() {
+    var fleet = FleetState()
+    let (late, early) = (Values.noon + 10_000_000, Values.noon)
+    _ = fleet.receive(Values.picture(at: late))
+    _ = fleet.receive(Values.change(1, nil, "hall", at: late))
+    _ = fleet.receive(
+      Values.picture(at: early, [], [Values.sighting(1, in: "hall", since: early - 5)]))
+    #expect(fleet.sites["flat"]?.second == early)
+    let change = Values.change(1, "hall", "kitchen", at: early + 1)
+    #expect(fleet.receive(change) == [.change(change)])
+    #expect(fleet.sites["flat"]?.beacons[Values.beacon(1)]?.room == "kitchen")
+    #expect(fleet.sites["flat"]?.log.moves(from: early, to: early + 9).count == 1)
   }
 
   @Test func takesAChangeOnce() {
