@@ -44,6 +44,8 @@ package final class FleetHub: Sendable {
     var first: UInt64 = 0
     /// The number of pictures of each site.
     var pictures: [String: UInt64] = [:]
+    /// The number after the last event of each site, and after that of all sites.
+    var ends: [String?: UInt64] = [:]
     var fault: String? = "nothing has been received from the engine yet"
     /// The time since which there is a connection to the engine.
     var connected: MonotonicTime?
@@ -101,8 +103,9 @@ package final class FleetHub: Sendable {
         state.fleet.ignore()
         return []
       }
-      state.pictures[picture.site, default: 0] += 1
-      return state.fleet.receive(picture, at: arrival)
+      let events = state.fleet.receive(picture, at: arrival)
+      if state.fleet.sites[picture.site] != nil { state.pictures[picture.site, default: 0] += 1 }
+      return events
     }
   }
 
@@ -173,7 +176,9 @@ package final class FleetHub: Sendable {
           state.entries.removeFirst()
           state.first += 1
         }
-        state.entries.append(Entry(event))
+        let entry = Entry(event)
+        state.entries.append(entry)
+        state.ends[entry.site] = state.first + UInt64(state.entries.count)
       }
     }
     waiters.wake()
@@ -210,8 +215,9 @@ package final class FleetHub: Sendable {
 
   func hasNews(after place: Place, of site: String?) -> Bool {
     state.withLock { state in
-      state.first + UInt64(state.entries.count) != place.number
-        || site.map { state.pictures[$0, default: 0] != place.pictures } ?? false
+      guard let site else { return state.first + UInt64(state.entries.count) != place.number }
+      return state.pictures[site, default: 0] != place.pictures
+        || state.ends[site] ?? 0 > place.number || state.ends[nil] ?? 0 > place.number
     }
   }
 

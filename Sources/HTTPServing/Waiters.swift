@@ -8,15 +8,21 @@ import Synchronization
 package final class Waiters: Sendable {
   static let interval = 15.0
 
+  private struct Waiter {
+    let continuation: CheckedContinuation<Void, Never>
+    let isReady: @Sendable () -> Bool
+  }
+
   private struct State {
-    var waiting: [UInt64: CheckedContinuation<Void, Never>] = [:]
+    var waiting: [UInt64: Waiter] = [:]
     var latest: UInt64 = 0
     var isClosed = false
     var timer: (any DispatchSourceTimer)?
 
-    mutating func removeAll() -> [CheckedContinuation<Void, Never>] {
-      defer { waiting = [:] }
-      return Array(waiting.values)
+    mutating func remove(where isOver: (Waiter) -> Bool = { _ in true }) -> [Waiter] {
+      let over = waiting.filter { isOver($0.value) }
+      for number in over.keys { waiting[number] = nil }
+      return Array(over.values)
     }
   }
 
@@ -24,8 +30,9 @@ package final class Waiters: Sendable {
 
   package init() {}
 
+  /// Resumes the tasks that are ready.
   package func wake() {
-    for task in state.withLock({ $0.removeAll() }) { task.resume() }
+    for task in state.withLock({ $0.remove { $0.isReady() } }) { task.continuation.resume() }
   }
 
   /// Resumes every task for good: later ones do not wait.
@@ -34,33 +41,33 @@ package final class Waiters: Sendable {
       state.isClosed = true
       state.timer?.cancel()
       state.timer = nil
-      return state.removeAll()
+      return state.remove()
     }
-    for task in tasks { task.resume() }
+    for task in tasks { task.continuation.resume() }
   }
 
-  /// Waits until ``wake()``, for ``interval``, or until the task is canceled, unless `isReady`
-  /// returns `true`. That is called under a lock; its data must change before ``wake()`` is called.
+  /// Waits until `isReady` returns `true`, for ``interval``, or until the task is canceled. It is
+  /// called at first and by each ``wake()``, under a lock; its data must change before that.
   /// Returns `false` if the waits are over or the task is canceled.
-  package func wait(unless isReady: @Sendable () -> Bool) async -> Bool {
+  package func wait(unless isReady: @escaping @Sendable () -> Bool) async -> Bool {
     let number = state.withLock { state in
       state.latest += 1
       return state.latest
     }
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let isReady = state.withLock { state in
-          let isReady = state.isClosed || Task.isCancelled || isReady()
-          if !isReady {
-            state.waiting[number] = continuation
+        let isOver = state.withLock { state in
+          let isOver = state.isClosed || Task.isCancelled || isReady()
+          if !isOver {
+            state.waiting[number] = Waiter(continuation: continuation, isReady: isReady)
             startTimer(&state)
           }
-          return isReady
+          return isOver
         }
-        if isReady { continuation.resume() }
+        if isOver { continuation.resume() }
       }
     } onCancel: {
-      state.withLock { $0.waiting.removeValue(forKey: number) }?.resume()
+      state.withLock { $0.waiting.removeValue(forKey: number) }?.continuation.resume()
     }
     return !Task.isCancelled && !state.withLock { $0.isClosed }
   }
@@ -81,8 +88,8 @@ package final class Waiters: Sendable {
         state.timer?.cancel()
         state.timer = nil
       }
-      return state.removeAll()
+      return state.remove()
     }
-    for task in tasks { task.resume() }
+    for task in tasks { task.continuation.resume() }
   }
 }

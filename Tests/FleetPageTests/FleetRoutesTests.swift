@@ -217,6 +217,40 @@ import Testing
     #expect(text.contains("\"isActive\":false"))
   }
 
+  /// A stream is woken by what it sends, and by time.
+  @Test func wakesNoStreamOfAnotherSite() async throws {
+    let hub = try hub()
+    let place = hub.end(before: 0, of: "flat")
+    let all = hub.end(before: 0, of: nil)
+    hub.receive(picture: Values.picture(at: now + 1, strangers: ["nine"]).json)
+    #expect(hub.hasNews(after: place, of: "flat"))
+    #expect(!hub.hasNews(after: all, of: nil), "a stream of all sites has no pictures")
+    let next = hub.end(before: 0, of: "flat")
+    hub.receive(change: Values.change(3, nil, "hall", at: now, site: "other").json)
+    #expect(!hub.hasNews(after: next, of: "flat"))
+    #expect(hub.hasNews(after: all, of: nil))
+    hub.receive(change: Values.change(3, nil, "hall", at: now).json)
+    #expect(hub.hasNews(after: next, of: "flat"))
+  }
+
+  @Test func waitersGoOnWhenTheyAreReady() async {
+    let waiters = Waiters()
+    let checks = Atomic(0)
+    let isReady = Atomic(false)
+    async let result = waiters.wait {
+      checks.add(1, ordering: .relaxed)
+      return isReady.load(ordering: .sequentiallyConsistent)
+    }
+    while checks.load(ordering: .relaxed) == 0 { await Task.yield() }
+    let before = checks.load(ordering: .relaxed)
+    waiters.wake()
+    waiters.wake()
+    #expect(checks.load(ordering: .relaxed) == before + 2, "it still waits")
+    isReady.store(true, ordering: .sequentiallyConsistent)
+    waiters.wake()
+    #expect(await result)
+  }
+
   @Test func resumesAfterTheLastEvent() async throws {
     let hub = try hub()
     let text = try await stream(
