@@ -93,6 +93,19 @@ package final class FleetHub: Sendable {
     waiters.wake()
   }
 
+  /// Removes the sites whose files are gone: those that had one and are not among some names.
+  package func removeFiles(except names: Set<String>) {
+    update { state in
+      let former = state.fleet.sites.keys
+      let events = state.fleet.removeFiles(except: names)
+      // Their pages learn of it as of a picture.
+      for site in former where state.fleet.sites[site] == nil {
+        state.pictures[site, default: 0] += 1
+      }
+      return events
+    }
+  }
+
   /// Takes a picture or a part of one, as JSON.
   package func receive(picture json: [UInt8]) { receive(picture: json, at: .now) }
 

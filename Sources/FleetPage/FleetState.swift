@@ -35,12 +35,29 @@ package struct FleetState: Sendable {
   private(set) var sites: [String: SiteState] = [:]
   private(set) var tally = Tally()
   private var changes = 0
+  /// The sites whose files are gone. What workers still publish of them shows until they are silent.
+  private var removed: Set<String> = []
 
   package init(limits: Limits = Limits()) { self.limits = limits }
 
   /// Sets the file of a site.
   package mutating func set(_ file: SiteFile) {
+    removed.remove(file.site.name)
     sites[file.site.name, default: SiteState(file.site.name)].file = file
+  }
+
+  /// Removes the sites that had a file, but for those of some names. Returns the alarms that end.
+  mutating func removeFiles(except names: Set<String>) -> [Event] {
+    sites.values.filter { $0.file != nil && !names.contains($0.name) }.flatMap { site in
+      removed.insert(site.name)
+      return remove(site)
+    }
+  }
+
+  private mutating func remove(_ site: SiteState) -> [Event] {
+    changes -= site.log.count
+    sites[site.name] = nil
+    return site.alarms.values.ordered.map { .alarm($0, isActive: false) }
   }
 
   /// Takes a picture, and returns the alarms that begin and end.
@@ -80,8 +97,12 @@ package struct FleetState: Sendable {
     at now: MonotonicTime, _ wallSecond: Int64, connected: MonotonicTime
   ) -> [Event] {
     sites.keys.sorted().flatMap { name in
-      sites[name]?.update(at: now, wallSecond, connected: connected) ?? []
-    }.map(Event.alarm)
+      let events = (sites[name]?.update(at: now, wallSecond, connected: connected) ?? []).map(
+        Event.alarm)
+      guard removed.contains(name), let site = sites[name], site.isSilent else { return events }
+      removed.remove(name)
+      return events + remove(site)
+    }
   }
 
   var alarms: [Alarm] {

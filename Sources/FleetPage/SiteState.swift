@@ -20,7 +20,7 @@ struct SiteState: Sendable {
   /// The time at which the last picture came, or at which the site was first looked at.
   private var arrival: MonotonicTime?
   /// Whether no picture has come for a minute in which there was a connection to the engine.
-  private var isSilent = false
+  private(set) var isSilent = false
   private(set) var receivers: [SitePicture.Receiver] = []
   private(set) var beacons: [String: SitePicture.Beacon] = [:]
   private(set) var strangers: [String] = []

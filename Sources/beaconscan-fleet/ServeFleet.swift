@@ -236,17 +236,19 @@ private final class SiteFolder: Sendable {
     report(directory.withLock { $0.faults })
   }
 
-  /// Gives the hub the files that are new or have changed.
+  /// Gives the hub the files that are new or have changed, and takes away those that are gone.
   func read(to hub: FleetHub) {
-    let paths = directory.withLock { directory -> [String] in
+    let files = directory.withLock { directory -> [String: String]? in
       if directory.refresh() {
         report(directory.faults)
       } else if hasRead.exchange(true, ordering: .relaxed) {
-        return []
+        return nil
       }
-      return Array(directory.files.values)
+      return directory.files
     }
-    for path in paths {
+    guard let files else { return }
+    hub.removeFiles(except: Set(files.keys))
+    for path in files.values {
       // A file that has an error now stays as it was.
       guard let bytes = try? Files.bytes(path), let file = try? SiteFile(parsing: bytes) else {
         continue

@@ -113,6 +113,26 @@ import Testing
     #expect(looks(hub, 364...380) == ["engineLost engine", "siteSilent flat"])
   }
 
+  @Test func removesASiteWhoseFileIsGone() throws {
+    let hub = connectedHub()
+    hub.set(try Values.file())
+    receive(picture: Values.picture(at: Values.noon, [], [], strangers: ["nine"]), hub, at: 1)
+    hub.receive(change: Values.change(1, nil, "hall", at: Values.noon).json)
+    let place = hub.end(before: 0, of: "flat")
+    hub.removeFiles(except: ["flat"])
+    #expect(hub.alarms.count == 1)
+    hub.removeFiles(except: [])
+    #expect(hub.sites.isEmpty && hub.alarms.isEmpty)
+    #expect(hub.hasNews(after: place, of: "flat"))
+    // The worker has not seen it yet.
+    receive(Values.noon + 2, hub, at: 3)
+    #expect(hub.sites.map(\.name) == ["flat"])
+    #expect(looks(hub, 4...70).isEmpty)
+    #expect(hub.sites.isEmpty, "it is not silent, but gone")
+    hub.set(try Values.file())
+    #expect(looks(hub, 71...140) == ["siteSilent flat"])
+  }
+
   @Test func reportsNoSilenceAfterItsOwnStandstill() {
     let hub = connectedHub()
     receive(Values.noon, hub, at: 1)
@@ -132,7 +152,11 @@ import Testing
   }
 
   private func receive(_ second: Int64, _ hub: FleetHub, at arrival: Int64) {
-    hub.receive(picture: Values.picture(at: second).json, at: Self.time(arrival))
+    receive(picture: Values.picture(at: second), hub, at: arrival)
+  }
+
+  private func receive(picture: SitePicture, _ hub: FleetHub, at arrival: Int64) {
+    hub.receive(picture: picture.json, at: Self.time(arrival))
   }
 
   /// Looks for silence each second, and returns the alarms in the end.
