@@ -11,11 +11,11 @@ import Synchronization
 /// The state of all sites for the page and the clients of the API.
 package final class FleetHub: Sendable {
   /// Reads changes of a site from the history: of one beacon or of all, from a second up to another,
-  /// and possibly the last change of each beacon before.
+  /// and possibly the last change of each beacon before. It may wait, on a thread of its own.
   package typealias History =
     @Sendable (
       _ site: String, _ beacon: String?, _ from: Int64, _ to: Int64
-    ) async throws -> [RoomChange]
+    ) throws -> [RoomChange]
   /// Reads the picture of a floor plan.
   package typealias PlanReader = @Sendable (_ site: String, _ plan: SiteFile.Plan) throws -> [UInt8]
 
@@ -75,15 +75,19 @@ package final class FleetHub: Sendable {
 
   private let state = Mutex(State())
   let waiters = Waiters()
-  let history: History?
+  private let history: HistoryReader?
   let plan: PlanReader
   /// Whether the messages are of another time than now. Nothing falls silent then.
   private let isRecorded: Bool
 
+  /// Creates a hub without sites.
+  ///
+  /// - Parameter historyTime: The seconds that the history may take for an answer.
   package init(
-    isRecorded: Bool = false, history: History? = nil, plan: @escaping PlanReader
+    isRecorded: Bool = false, history: History? = nil, historyTime: Double = 5,
+    plan: @escaping PlanReader
   ) {
-    self.history = history
+    self.history = history.map { HistoryReader($0, seconds: historyTime) }
     self.isRecorded = isRecorded
     self.plan = plan
   }
@@ -271,7 +275,8 @@ package final class FleetHub: Sendable {
   ) async throws -> (moves: [Move], knownFrom: Int64?) {
     let oldest = site.log.oldest
     if let history, oldest ?? .max > from {
-      let changes = try await history(site.name, beacon?.description, from, to)
+      let changes = try await history.changes(
+        site: site.name, beacon: beacon?.description, from: from, to: to)
       let moves = changes.compactMap(Move.init)
         .filter { beacon == nil || $0.beacon == beacon }.sorted { $0.second < $1.second }
       return (moves, from)

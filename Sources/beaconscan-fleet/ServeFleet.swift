@@ -161,20 +161,13 @@ struct ServeFleet: AsyncParsableCommand {
     }
   }
 
-  /// Reads changes from a database on a thread that may wait.
+  /// Reads changes from a database, which nobody waits for longer than for an answer of the page.
   private static func history(_ database: DatabaseConfiguration) -> FleetHub.History {
-    let store = DatabaseChangeStore(database)
-    let queue = DispatchQueue(label: "history")
+    var configuration = database
+    configuration.answerTime = 5
+    let store = DatabaseChangeStore(configuration)
     return { site, beacon, from, to in
-      try await withCheckedThrowingContinuation { continuation in
-        queue.async {
-          continuation.resume(
-            with: Result {
-              try store.changes(
-                site: site, beacon: beacon, from: from, to: to, limit: maximumChanges)
-            })
-        }
-      }
+      try store.changes(site: site, beacon: beacon, from: from, to: to, limit: maximumChanges)
     }
   }
 

@@ -1,4 +1,5 @@
 import Clocks
+import Dispatch
 import FleetPicture
 import FleetSites
 import FoundationEssentials
@@ -126,6 +127,34 @@ import Testing
     #expect(stays.first?["from"] == nil)
     #expect(stays.first?["to"] as? String == Seconds.text(old))
     #expect(stays.last?["from"] as? String == Seconds.text(old))
+  }
+
+  @Test func answersWhileTheDatabaseHangs() async throws {
+    let end = DispatchSemaphore(value: 0)
+    let calls = Mutex(0)
+    let hub = FleetHub(
+      history: { _, _, _, _ in
+        calls.withLock { $0 += 1 }
+        end.wait()
+        return []
+      }, historyTime: 0.05
+    ) { _, _ in [] }
+    hub.set(try Values.file())
+    for _ in 0..<2 {
+      let refusal = await #expect(throws: HTTPRefusal.self) {
+        try await response("/api/v1/sites/flat/occupancy", hub)
+      }
+      #expect(refusal?.status == .serviceUnavailable)
+      #expect(
+        refusal?.sentence
+          == "the history cannot be read: the database has not answered for 0.05 s")
+    }
+    hub.receive(picture: Values.picture(at: now).json)
+    #expect(try await json("/api/v1/sites/flat", hub)["time"] as? String == Seconds.text(now))
+    #expect(calls.withLock { $0 } <= 1, "the second one waits for the first")
+    end.signal()
+    // The second one is not asked any more.
+    end.signal()
   }
 
   @Test func answersWithFilesAndThePlan() async throws {
