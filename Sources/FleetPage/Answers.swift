@@ -1,3 +1,4 @@
+import Advertising
 import FleetPicture
 import FleetSites
 import FoundationEssentials
@@ -182,14 +183,20 @@ struct OccupancyAnswer: Encodable {
   var from: String
   var to: String
   var knownFrom: String?
+  /// The end of the hours, if there are too many changes in the time that was asked for.
+  var knownTo: String?
   var hours: [Hour]
 
-  init(_ rooms: [RoomHour], from: Int64, to: Int64, knownFrom: Int64?) {
+  init(
+    _ moves: [RoomMove<BeaconIdentity>], _ known: FleetHub.Moves, from: Int64, to: Int64
+  ) {
     self.from = Seconds.text(from)
     self.to = Seconds.text(to)
-    self.knownFrom = knownFrom.map(Seconds.text)
-    let found = Dictionary(grouping: rooms, by: \.hour)
-    hours = stride(from: from - from % 3600, to: to, by: 3600).map { hour in
+    knownFrom = known.knownFrom.map(Seconds.text)
+    let end = known.knownTo
+    knownTo = end < to ? Seconds.text(end) : nil
+    let found = Dictionary(grouping: RoomHour.hours(moves, from: from, to: end), by: \.hour)
+    hours = stride(from: from - from % 3600, to: end, by: 3600).map { hour in
       Hour(
         hour: Seconds.text(hour),
         rooms: (found[hour] ?? []).map {

@@ -11,10 +11,11 @@ import Synchronization
 /// The state of all sites for the page and the clients of the API.
 package final class FleetHub: Sendable {
   /// Reads changes of a site from the history: of one beacon or of all, from a second up to another,
-  /// and possibly the last change of each beacon before. It may wait, on a thread of its own.
+  /// and possibly the last change of each beacon before; the oldest, if there are more than a limit.
+  /// It may wait, on a thread of its own.
   package typealias History =
     @Sendable (
-      _ site: String, _ beacon: String?, _ from: Int64, _ to: Int64
+      _ site: String, _ beacon: String?, _ from: Int64, _ to: Int64, _ limit: Int
     ) throws -> [RoomChange]
   /// Reads the picture of a floor plan.
   package typealias PlanReader = @Sendable (_ site: String, _ plan: SiteFile.Plan) throws -> [UInt8]
@@ -76,6 +77,8 @@ package final class FleetHub: Sendable {
   private let state = Mutex(State())
   let waiters = Waiters()
   private let history: HistoryReader?
+  /// The most changes of the history for one answer.
+  private let maximumChanges: Int
   let plan: PlanReader
   /// Whether the messages are of another time than now. Nothing falls silent then.
   private let isRecorded: Bool
@@ -85,9 +88,10 @@ package final class FleetHub: Sendable {
   /// - Parameter historyTime: The seconds that the history may take for an answer.
   package init(
     isRecorded: Bool = false, history: History? = nil, historyTime: Double = 5,
-    plan: @escaping PlanReader
+    maximumChanges: Int = 200_000, plan: @escaping PlanReader
   ) {
     self.history = history.map { HistoryReader($0, seconds: historyTime) }
+    self.maximumChanges = maximumChanges
     self.isRecorded = isRecorded
     self.plan = plan
   }
@@ -268,20 +272,40 @@ package final class FleetHub: Sendable {
 
   func site(_ name: String) -> SiteState? { state.withLock { $0.fleet.sites[name] } }
 
-  /// The moves of a site from a second up to another one: those in memory, or of the history where
-  /// memory does not reach back so far. These begin with the last move of each beacon before. Also returns the second from which moves are known.
+  /// Moves in a time, in order.
+  struct Moves: Sendable {
+    var moves: [Move]
+    /// The second from which all are known, and the one up to which they are.
+    var knownFrom: Int64?
+    var knownTo: Int64
+  }
+
+  /// The moves of a site from a second up to another one: those in memory, and those of the history
+  /// if memory does not reach back so far. These begin with the last move of each beacon before.
   func moves(
     in site: SiteState, of beacon: BeaconIdentity? = nil, from: Int64, to: Int64
-  ) async throws -> (moves: [Move], knownFrom: Int64?) {
-    let oldest = site.log.oldest
-    if let history, oldest ?? .max > from {
-      let changes = try await history.changes(
-        site: site.name, beacon: beacon?.description, from: from, to: to)
-      let moves = changes.compactMap(Move.init)
-        .filter { beacon == nil || $0.beacon == beacon }.sorted { $0.second < $1.second }
-      return (moves, from)
+  ) async throws -> Moves {
+    let recent = site.log.moves(from: from, to: to, of: beacon)
+    let oldest = site.log.oldest ?? .max
+    guard let history, oldest > from else {
+      return Moves(moves: recent, knownFrom: site.log.oldest, knownTo: to)
     }
-    return (site.log.moves(from: from, to: to, of: beacon), oldest)
+    let changes = try await history.changes(
+      site: site.name, beacon: beacon?.description, from: from, to: to, limit: maximumChanges)
+    // The limit may have cut the last second. Memory may go on from there.
+    let last = changes.last?.second ?? from
+    let end = changes.count < maximumChanges || oldest <= last ? to : last
+    let found = changes.compactMap(Move.init).filter { beacon == nil || $0.beacon == beacon }
+    var moves: [Move] = []
+    for move in (found + recent).sorted(by: { ($0.second, $0.beacon) < ($1.second, $1.beacon) })
+    where move.second < end {
+      // The history may have it too.
+      if let last = moves.last, (last.second, last.beacon) == (move.second, move.beacon) {
+        continue
+      }
+      moves.append(move)
+    }
+    return Moves(moves: moves, knownFrom: from, knownTo: end)
   }
 }
 

@@ -131,6 +131,8 @@ package struct FleetRoutes: HTTPRoutes {
     var to: String
     /// The time from which changes are known.
     var knownFrom: String?
+    /// The time up to which they are, if there are too many in the time that was asked for.
+    var knownTo: String?
     /// The beacon in the last picture.
     var now: SiteAnswer.Beacon?
     var stays: [Stay]
@@ -141,17 +143,19 @@ package struct FleetRoutes: HTTPRoutes {
   ) async throws(HTTPRefusal) -> Response {
     let (from, to) = try span(request, site)
     let now = site.beacons["\(beacon)"]
-    let (moves, knownFrom) = try await moves(site, of: beacon, from: from, to: to)
-    guard now != nil || !moves.isEmpty else {
+    let known = try await moves(site, of: beacon, from: from, to: to)
+    guard now != nil || !known.moves.isEmpty else {
       throw HTTPRefusal(.notFound, "nothing is known of this beacon in the time")
     }
     let stays = Stay.stays(
-      moves.map { $0.clamped(to: from) }, now: now.flatMap { $0.since(before: to) })
+      known.moves.map { $0.clamped(to: from) }, now: now.flatMap { $0.since(before: to) })
     return .json(
       JSON.encode(
         WayAnswer(
           beacon: "\(beacon)", site: site.name, from: Seconds.text(from), to: Seconds.text(to),
-          knownFrom: knownFrom.map(Seconds.text), now: now.map { .init($0, site.file) },
+          knownFrom: known.knownFrom.map(Seconds.text),
+          knownTo: known.knownTo < to ? Seconds.text(known.knownTo) : nil,
+          now: now.map { .init($0, site.file) },
           stays: stays)))
   }
 
@@ -159,27 +163,24 @@ package struct FleetRoutes: HTTPRoutes {
     _ site: SiteState, _ request: Request
   ) async throws(HTTPRefusal) -> Response {
     let (from, to) = try span(request, site)
-    let (moves, knownFrom) = try await moves(site, from: from, to: to)
-    var rooms = moves.map {
+    let known = try await moves(site, from: from, to: to)
+    var rooms = known.moves.map {
       RoomMove($0.beacon, from: $0.former.room, to: $0.place.room, at: $0.second)
     }
     // A beacon that has not moved may have been in its room for all of the time.
-    let moved = Set(moves.map(\.beacon))
+    let moved = Set(known.moves.map(\.beacon))
     for (name, beacon) in site.beacons {
       guard let identity = BeaconConstraint(name)?.identity, !moved.contains(identity),
         let since = beacon.since(before: to)?.since, since <= from
       else { continue }
       rooms.append(RoomMove(identity, from: beacon.room, to: beacon.room, at: from))
     }
-    return .json(
-      JSON.encode(
-        OccupancyAnswer(
-          RoomHour.hours(rooms, from: from, to: to), from: from, to: to, knownFrom: knownFrom)))
+    return .json(JSON.encode(OccupancyAnswer(rooms, known, from: from, to: to)))
   }
 
   private func moves(
     _ site: SiteState, of beacon: BeaconIdentity? = nil, from: Int64, to: Int64
-  ) async throws(HTTPRefusal) -> (moves: [Move], knownFrom: Int64?) {
+  ) async throws(HTTPRefusal) -> FleetHub.Moves {
     do {
       return try await hub.moves(in: site, of: beacon, from: from, to: to)
     } catch {

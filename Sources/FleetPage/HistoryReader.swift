@@ -38,13 +38,13 @@ final class HistoryReader: Sendable {
   }
 
   func changes(
-    site: String, beacon: String?, from: Int64, to: Int64
+    site: String, beacon: String?, from: Int64, to: Int64, limit: Int
   ) async throws -> [RoomChange] {
     try await withCheckedThrowingContinuation { continuation in
       let answer = Answer(continuation)
       queue.async { [history] in
         guard answer.isWanted else { return }
-        answer.give(Result { try history(site, beacon, from, to) })
+        answer.give(Result { try history(site, beacon, from, to, limit) })
       }
       DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [seconds] in
         answer.give(.failure(NoAnswer(seconds: seconds)))

@@ -166,13 +166,10 @@ struct ServeFleet: AsyncParsableCommand {
     var configuration = database
     configuration.answerTime = 5
     let store = DatabaseChangeStore(configuration)
-    return { site, beacon, from, to in
-      try store.changes(site: site, beacon: beacon, from: from, to: to, limit: maximumChanges)
+    return { site, beacon, from, to, limit in
+      try store.changes(site: site, beacon: beacon, from: from, to: to, limit: limit)
     }
   }
-
-  /// The most changes of the history that one request reads.
-  private static let maximumChanges = 200_000
 
   private func writer(_ database: DatabaseConfiguration) throws -> HistoryWriter {
     let configuration = try engine.configuration()

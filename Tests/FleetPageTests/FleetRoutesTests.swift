@@ -107,7 +107,7 @@ import Testing
   @Test func answersFromTheHistory() async throws {
     let old = now - 10 * 86400
     let hub = FleetHub(
-      history: { site, beacon, from, to in
+      history: { site, beacon, from, to, _ in
         #expect(site == "flat")
         #expect(beacon == Values.beacon(1))
         #expect(from < old && old < to)
@@ -129,11 +129,49 @@ import Testing
     #expect(stays.last?["from"] as? String == Seconds.text(old))
   }
 
+  /// The database has not yet what came last, and memory not what came first.
+  @Test func joinsMemoryAndTheHistory() async throws {
+    let old = Values.change(1, "hall", "kitchen", at: now - 9000)
+    let both = Values.change(1, "kitchen", "hall", at: now - 500)
+    let hub = FleetHub(history: { _, _, _, _, _ in [old, both] }) { _, _ in [] }
+    hub.receive(change: both.json)
+    hub.receive(change: Values.change(1, "hall", "kitchen", at: now - 100).json)
+    let answer = try await json("/api/v1/sites/flat/beacons/\(Values.beacon(1))", hub)
+    let stays = try #require(answer["stays"] as? [[String: Any]])
+    #expect(stays.map { $0["room"] as? String } == ["hall", "kitchen", "hall", "kitchen"])
+    #expect(answer["knownTo"] == nil)
+  }
+
+  @Test(
+    arguments: [
+      // Memory goes on where the history is cut, or later.
+      (-7000, nil), (-3000, -4000),
+    ] as [(Int64, Int64?)])
+  func statesUpToWhenChangesAreKnown(_ oldest: Int64, _ end: Int64?) async throws {
+    let now = now
+    let hub = FleetHub(
+      history: { _, _, _, _, limit in
+        let changes = (0..<9).map {
+          Values.change($0, nil, "hall", at: now - 8000 + 1000 * Int64($0))
+        }
+        return Array(changes.prefix(limit))
+      }, maximumChanges: 5
+    ) { _, _ in [] }
+    hub.receive(change: Values.change(20, nil, "hall", at: now + oldest).json)
+    hub.receive(change: Values.change(21, nil, "hall", at: now - 50).json)
+    let answer = try await json("/api/v1/sites/flat/occupancy", hub)
+    #expect(answer["knownTo"] as? String == end.map { Seconds.text(now + $0) })
+    let hours = try #require(answer["hours"] as? [[String: Any]])
+    let visits = hours.flatMap { $0["rooms"] as? [[String: Any]] ?? [] }
+      .compactMap { $0["visits"] as? Double }.reduce(0, +)
+    #expect(visits == (end == nil ? 7 : 4))
+  }
+
   @Test func answersWhileTheDatabaseHangs() async throws {
     let end = DispatchSemaphore(value: 0)
     let calls = Mutex(0)
     let hub = FleetHub(
-      history: { _, _, _, _ in
+      history: { _, _, _, _, _ in
         calls.withLock { $0 += 1 }
         end.wait()
         return []

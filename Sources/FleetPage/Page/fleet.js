@@ -696,7 +696,8 @@ function showBars(bars) {
   svg.replaceChildren(...parts);
   const highest = bars.reduce((best, bar) => bar.mean > best.mean ? bar : best, bars[0]);
   write($("occupancy-summary"), `Bars: mean number of beacons${model.room ? "; lines: the most at a time" : ""}. `
-    + `Highest at ${clockMinute(highest.hour)}: ${digits(highest.mean)}.`);
+    + `Highest at ${clockMinute(highest.hour)}: ${digits(highest.mean)}.`
+    + (model.occupancy.knownTo ? ` There are too many changes to count after ${clockMinute(time(model.occupancy.knownTo))}.` : ""));
 }
 
 // MARK: The page
