@@ -71,8 +71,9 @@ package struct SitePicture: Codable, Hashable, Sendable {
     }
   }
 
-  /// The most beacons of a message: at most 1 MiB.
-  package static let maximumBeacons = 2000
+  /// The most beacons of a message. Readers cut one with more than 1 MiB: with the longest names of
+  /// rooms a beacon has 1.1 kB, and with many receivers half of the message is of them.
+  package static let maximumBeacons = 500
 
   package var site: String
   /// The end of the second, in RFC 3339.

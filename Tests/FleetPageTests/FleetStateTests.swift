@@ -195,6 +195,37 @@ import Testing
     #expect(fleet.sites["flat"]?.log.moves(from: early, to: early + 9).count == 1)
   }
 
+  /// Names have at most 64 characters of 4 bytes, and a site has at most 256 receivers.
+  @Test func aMessageHasLessThanAMebibyte() {
+    let (room, sentence) = (String(repeating: "😀", count: 64), String(repeating: "x", count: 500))
+    var beacon = Values.sighting(65_535, in: room, since: Values.noon)
+    beacon.runnerUp = room
+    (beacon.probability, beacon.bestProbability, beacon.runnerUpProbability) = (0.123, 0.123, 0.123)
+    (beacon.x, beacon.y) = (-1234.567, -1234.567)
+    var receiver = Values.receiver(
+      String(repeating: "x", count: 64), reported: Values.noon, lost: sentence, clock: -123_456)
+    receiver.refusal = sentence
+    let stranger = String(repeating: "x", count: 64)
+    let picture = Values.picture(
+      at: Values.noon, Array(repeating: receiver, count: Site.maximumReceivers),
+      Array(repeating: beacon, count: SitePicture.maximumBeacons),
+      strangers: Array(repeating: stranger, count: 100), part: 63, parts: 64)
+    #expect(picture.json.count < 1 << 20)
+  }
+
+  @Test func takesTheBeaconsOfALargeSite() {
+    var fleet = FleetState()
+    let (size, count) = (SitePicture.maximumBeacons, SiteFile.maximumBeacons)
+    for part in 0..<(count / size) {
+      let beacons = (part * size..<(part + 1) * size).map {
+        Values.sighting($0, in: "hall", since: Values.noon)
+      }
+      _ = fleet.receive(
+        Values.picture(at: Values.noon, [], beacons, part: part, parts: count / size))
+    }
+    #expect(fleet.sites["flat"]?.beacons.count == count)
+  }
+
   @Test func takesAChangeOnce() {
     var fleet = FleetState()
     let change = Values.change(1, nil, "hall", at: Values.noon)
