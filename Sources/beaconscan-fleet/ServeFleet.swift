@@ -34,29 +34,7 @@ struct ServeFleet: AsyncParsableCommand {
   @Option(help: ArgumentHelp("The folder of the site files.", valueName: "folder"))
   var sites: String
 
-  @Option(
-    help: ArgumentHelp(
-      "HOST:PORT, a port of 127.0.0.1, or the path of a Unix socket. May be given several times. "
-        + "Default: 127.0.0.1:8733.", valueName: "address"))
-  var listen: [String] = []
-
-  @Option(
-    help: ArgumentHelp(
-      "A file whose first line is the secret that reading from other machines needs.",
-      valueName: "file"))
-  var tokenFile: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "A name under which the service may be addressed too. May be given several times.",
-      valueName: "name"))
-  var host: [String] = []
-
-  @Option(
-    help: ArgumentHelp(
-      "The origin of pages elsewhere that may read. May be given several times.",
-      valueName: "origin"))
-  var allowOrigin: [String] = []
+  @OptionGroup var page: PageOptions
 
   @Option(
     help: ArgumentHelp(
@@ -65,53 +43,8 @@ struct ServeFleet: AsyncParsableCommand {
   var replay: String?
 
   func validate() throws {
-    _ = try addresses
     guard 1...36_500 ~= keep else {
       throw ValidationError("--keep must be from 1 to 36500 days, not \(keep)")
-    }
-  }
-
-  private var addresses: [HTTPServer.Address] {
-    get throws {
-      let addresses = try (listen.isEmpty ? ["127.0.0.1:8733"] : listen).map { text in
-        guard let address = HTTPServer.Address(text) else {
-          throw ValidationError(
-            "--listen must be HOST:PORT such as 127.0.0.1:8733, a port from 0 to 65535, or the "
-              + "path of a Unix socket, not '\(text)'")
-        }
-        guard address.isLocal || tokenFile != nil else {
-          throw ValidationError(
-            "--listen \(text) can be reached from other machines; give --token-file FILE too, or "
-              + "listen on 127.0.0.1 or a Unix socket")
-        }
-        return address
-      }
-      return addresses
-    }
-  }
-
-  private var rules: AccessRules {
-    get throws {
-      var rules = AccessRules()
-      rules.hosts.formUnion(host.map { $0.lowercased() })
-      rules.add(hostsOf: try addresses)
-      rules.origins = Set(allowOrigin)
-      rules.openPaths = FleetRoutes.openPaths
-      rules.isTokenNeededToRead = tokenFile != nil
-      if let tokenFile {
-        let token = Array(
-          try Files.bytes(tokenFile).prefix {
-            $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r")
-          })
-        guard AccessRules.isToken(token) else {
-          throw FleetError(
-            .badData,
-            "\(tokenFile): a token is a line of 16 to 4096 visible ASCII characters; make one "
-              + "with: openssl rand -hex 32")
-        }
-        rules.token = token
-      }
-      return rules
     }
   }
 
@@ -122,8 +55,8 @@ struct ServeFleet: AsyncParsableCommand {
       isRecorded: replay != nil, history: database.map(Self.history), plan: folder.picture)
     folder.read(to: hub)
     let counts = RequestCounts()
-    let server = HTTPServer(FleetRoutes(hub, counts: counts), rules: try rules, counts: counts)
-    let addresses = try addresses
+    let server = HTTPServer(FleetRoutes(hub, counts: counts), rules: try page.rules, counts: counts)
+    let addresses = try page.addresses
     let readers = try replay == nil ? readers(to: hub) : []
     let writer = try replay == nil ? database.map(writer) : nil
     if let replay { try PictureReplay(replay).start(to: hub) }

@@ -55,22 +55,7 @@ struct UpCommand: AsyncParsableCommand {
       valueName: "port"))
   var enginePort: UInt16 = 7250
 
-  @Option(
-    help: ArgumentHelp(
-      "The address of the page, as that of serve. Default: 127.0.0.1:8733.", valueName: "address"))
-  var listen: [String] = []
-
-  @Option(
-    help: ArgumentHelp(
-      "A file whose first line is the secret that reading from other machines needs.",
-      valueName: "file"))
-  var tokenFile: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "A name under which the page may be addressed too. May be given several times.",
-      valueName: "name"))
-  var host: [String] = []
+  @OptionGroup var page: PageOptions
 
   @OptionGroup var database: DatabaseOptions
 
@@ -87,7 +72,7 @@ struct UpCommand: AsyncParsableCommand {
       throw ValidationError(
         "TLS needs all of --mqtt-tls-port, --mqtt-certificate and --mqtt-key")
     }
-    _ = try ServeFleet.parse(["--sites", directory] + arguments)
+    _ = try database.configurationIfGiven()
   }
 
   func run() async throws {
@@ -105,7 +90,7 @@ struct UpCommand: AsyncParsableCommand {
       logger: logger)
     let engine = "127.0.0.1:\(enginePort)"
     let work = ["--sites", sites, "--engine", engine]
-    let serve = work + arguments
+    let serve = try serve(work)
     let configuration = try EngineOptions.parse(["--engine", engine]).configuration()
     try await Interrupt.canceling {
       try await withThrowingTaskGroup(of: Void.self) { tasks in
@@ -118,7 +103,7 @@ struct UpCommand: AsyncParsableCommand {
         }
         // What they read and write is there then.
         for await _ in ready {}
-        tasks.addTask { try await ServeFleet.parse(serve).run() }
+        tasks.addTask { try await serve.run() }
         if let simulator {
           tasks.addTask { try await simulator.publish(to: configuration) }
         }
@@ -136,13 +121,10 @@ struct UpCommand: AsyncParsableCommand {
       key: try Files.whole(mqttKey))
   }
 
-  /// The arguments that serve has too.
-  private var arguments: [String] {
-    listen.flatMap { ["--listen", $0] } + host.flatMap { ["--host", $0] }
-      + [
-        ("--token-file", tokenFile), ("--database", database.database),
-        ("--database-file", database.databaseFile),
-      ].flatMap { name, value in value.map { [name, $0] } ?? [] }
+  private func serve(_ arguments: [String]) throws -> ServeFleet {
+    var serve = try ServeFleet.parse(arguments)
+    (serve.page, serve.database) = (page, database)
+    return serve
   }
 
   /// Makes the file of the simulated site, if there is none.
