@@ -14,15 +14,23 @@ package struct SiteShard: ShardProcessor {
   /// The most sites of a shard that no file has.
   private static let maximumUnknown = 100
   private static let version: UInt8 = 1
+  /// The most bytes of the sites' states. RabbitMQ 4 takes messages of 16 MiB.
+  private static let maximumSize = 12_000_000
 
   private let number: Int
   private let library: SiteLibrary
   private var sites: [String: SiteState] = [:]
   /// The sites that no file has, with the second of their last pictures.
   private var unknown: [String: Int64] = [:]
+  private let maximumSize: Int
 
   package init(shard: Int, state: [UInt8]?, context: SiteLibrary) throws {
+    try self.init(shard: shard, state: state, context: context, maximumSize: Self.maximumSize)
+  }
+
+  init(shard: Int, state: [UInt8]?, context: SiteLibrary, maximumSize: Int) throws {
     number = shard
+    self.maximumSize = maximumSize
     library = context
     guard let state else { return }
     var cursor = unsafe ByteCursor(state.span.bytes)
@@ -83,10 +91,34 @@ package struct SiteShard: ShardProcessor {
       sites[name]?.refuse("\(error)", of: receiver)
       return []
     }
-    let changes = sites[name]?.receive(parsed) ?? []
-    return changes.map { change in
-      FleetMessage(id: change.id, routingKey: name, body: change.json)
-    } + pictures(of: name)
+    return limit(name) + messages(sites[name]?.receive(parsed) ?? []) + limitOthers(than: name)
+      + pictures(of: name)
+  }
+
+  private func messages(_ changes: [RoomChange]) -> [FleetMessage] {
+    changes.map { FleetMessage(id: $0.id, routingKey: $0.site, body: $0.json) }
+  }
+
+  /// The bytes that each site's state may have, whatever the others have.
+  private var share: Int { maximumSize / max(1, sites.count) }
+  private var size: Int { sites.values.reduce(0) { $0 + $1.fusion.size } }
+
+  /// Limits a site's state to what the others leave.
+  private mutating func limit(_ name: String) -> [FleetMessage] {
+    let others = size - (sites[name]?.fusion.size ?? 0)
+    let most = max(share, maximumSize - others)
+    return messages(sites[name]?.limit(to: most, of: name) ?? [])
+  }
+
+  /// Limits the states of the other sites, the largest first, if there is not enough for all.
+  private mutating func limitOthers(than name: String) -> [FleetMessage] {
+    guard size > maximumSize else { return [] }
+    let order = sites.filter { $0.key != name }
+      .sorted { ($1.value.fusion.size, $0.key) < ($0.value.fusion.size, $1.key) }
+    return order.flatMap { other, site in
+      let most = max(share, site.fusion.size - max(0, size - maximumSize))
+      return messages(sites[other]?.limit(to: most, of: other) ?? [])
+    }
   }
 
   /// Makes the site's state that of its file, and returns whether there is one.

@@ -43,6 +43,11 @@ struct SiteState {
     return fusion.receive(ReceiverSecond(report)).map { $0.change(site: report.site) }
   }
 
+  /// Limits the bytes of the state. Returns the changes of room of what has to go for it.
+  mutating func limit(to size: Int, of name: String) -> [RoomChange] {
+    fusion.limit(to: size).map { $0.change(site: name) }
+  }
+
   /// Counts a report that cannot be used, and keeps the reason until the next that can.
   mutating func refuse(_ sentence: String, of receiver: String) {
     refused += 1
@@ -73,8 +78,19 @@ struct SiteState {
       SitePicture(
         site: name, time: WallClockTime(second: second).description, part: part, parts: parts,
         receivers: receivers, beacons: Array(beacons.dropFirst(part * most).prefix(most)),
-        strangers: strangers.sorted(), ignored: fusion.ignored + refused)
+        strangers: strangers.sorted(), ignored: fusion.ignored + refused,
+        fault: fault(second: second))
     }
+  }
+
+  /// The reason that beacons are missing, for a minute.
+  private func fault(second: Int64) -> String? {
+    guard let last = fusion.excessSecond, abs(second - last) < 60 else { return nil }
+    return """
+      there are too many beacons: \(fusion.count) have all the room that the site's state may have, \
+      \(fusion.maximumSize / 1000) kB, and \(fusion.excess) times one was forgotten or not taken; \
+      limit the receivers to the fleet's beacons by --fleet-uuid
+      """
   }
 }
 

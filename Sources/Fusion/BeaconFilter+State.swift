@@ -1,6 +1,9 @@
 internal import Bytes
 
 extension BeaconFilter {
+  /// The bytes of the state.
+  var size: Int { 40 + 4 * weights.count + 32 * shadows.count }
+
   func encode(into state: inout StateWriter) {
     state.put(measuredPower)
     state.put(offset)

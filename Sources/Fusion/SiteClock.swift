@@ -25,6 +25,8 @@ struct SiteClock: Sendable, Hashable {
     }
 
     fileprivate var size: Int { reports.values.reduce(0) { $0 + $1.size } }
+    /// The bytes of a second without its reports in a state.
+    fileprivate static let size = 28
   }
 
   struct Receiver: Sendable, Hashable {
@@ -70,9 +72,11 @@ struct SiteClock: Sendable, Hashable {
   /// time passes, since all clocks were set back. A receiver has 20 reports on their way at most.
   private static let renewal = 5.0
   private static let renewalReports = 30
-  /// The bounds of what waits: seconds, and receptions in all of them.
+  /// The most seconds that wait.
   static let maximumSeconds = 3600
-  static let maximumSize = 1_000_000
+  /// The bytes of a receiver in a state, and of what is there once.
+  private static let receiverSize = 76
+  private static let headSize = 36
 
   private let patience: Double
   private var receivers: [Receiver]
@@ -85,12 +89,25 @@ struct SiteClock: Sendable, Hashable {
   private var takenLive = 0.0
   /// The seconds that wait, in order.
   private var waiting: [Second] = []
-  private var size = 0
+  /// The bytes of the reports that wait.
+  private var reportsSize = 0
+  /// The most bytes of what waits.
+  var maximumSize: Int
 
-  init(receivers: Int, patience: Double) {
+  init(receivers: Int, patience: Double, maximumSize: Int = 4_000_000) {
     self.receivers = Array(repeating: Receiver(), count: receivers)
     self.patience = patience
+    self.maximumSize = maximumSize
   }
+
+  /// The bytes of the state.
+  var size: Int { Self.headSize + Self.receiverSize * receivers.count + waitingSize }
+
+  /// The bytes of what waits, of which ``maximumSize`` may be.
+  var waitingSize: Int { reportsSize + Second.size * waiting.count }
+
+  /// Whether more waits than may.
+  var isFull: Bool { waiting.count > Self.maximumSeconds || waitingSize > maximumSize }
 
   /// The last second that can be over.
   private var limit: Int64 { Int64(live + (offset ?? 0)) + 3 }
@@ -169,7 +186,7 @@ struct SiteClock: Sendable, Hashable {
     if let taken, taken > limit + Int64(Self.certainty) {
       self.taken = limit - 3
       waiting = []
-      size = 0
+      reportsSize = 0
     }
   }
 
@@ -196,7 +213,7 @@ struct SiteClock: Sendable, Hashable {
 
   private mutating func remove(_ index: Int, at place: Int) {
     guard let report = waiting[place].reports.removeValue(forKey: index) else { return }
-    size -= report.size
+    reportsSize -= report.size
   }
 
   private mutating func add(_ report: ReceiverSecond, of index: Int, second: Int64) -> Bool {
@@ -213,9 +230,9 @@ struct SiteClock: Sendable, Hashable {
     waiting[place].reports[index] = report
     waiting[place].live = live
     waiting[place].delay = max(waiting[place].delay, report.delay)
-    size += report.size
-    while size > Self.maximumSize, let last = waiting.last, last.second > limit {
-      size -= last.size
+    reportsSize += report.size
+    while waitingSize > maximumSize, let last = waiting.last, last.second > limit {
+      reportsSize -= last.size
       waiting.removeLast()
     }
     return true
@@ -231,7 +248,7 @@ struct SiteClock: Sendable, Hashable {
   mutating func take() -> Second? {
     guard !waiting.isEmpty else { return nil }
     var first = waiting.removeFirst()
-    size -= first.size
+    reportsSize -= first.size
     first.passed = taken.map { first.second - $0 - 1 } ?? 0
     taken = first.second
     takenLive = live
@@ -239,7 +256,7 @@ struct SiteClock: Sendable, Hashable {
   }
 
   private func isComplete(_ second: Second) -> Bool {
-    if waiting.count > Self.maximumSeconds || size > Self.maximumSize { return true }
+    if isFull { return true }
     guard second.second <= limit else { return false }
     // Reports with a delay waited for a connection, which other receivers may not have yet.
     let extra = min(second.delay, Self.reconnection)
@@ -259,7 +276,8 @@ extension ReceiverSecond {
       && (0.001...3600).contains(seconds)
   }
 
-  fileprivate var size: Int { receptions.count + 1 }
+  /// The bytes in a state of a clock.
+  fileprivate var size: Int { 49 + receiver.utf8.count + 34 * receptions.count }
 }
 
 // The state is exact; see SiteFusion+State.swift.
@@ -299,7 +317,7 @@ extension SiteClock {
       if let index { receivers[index] = receiver }
     }
     waiting = []
-    size = 0
+    reportsSize = 0
     for _ in 0..<(try cursor.readCount(ofBytes: 28)) {
       var second = Second(second: try cursor.readTime(), live: 0)
       second.live = try cursor.readDouble()
@@ -315,7 +333,7 @@ extension SiteClock {
       guard second.second > waiting.last?.second ?? .min else {
         throw ParseError(.invalid("seconds that are not in order"), at: cursor.offset)
       }
-      size += second.size
+      reportsSize += second.size
       if !second.reports.isEmpty { waiting.append(second) }
     }
   }

@@ -6,6 +6,12 @@ package import Bytes
 extension SiteFusion {
   private static let version: UInt8 = 2
 
+  /// The bytes of the state.
+  package var size: Int {
+    let names = model.site.receivers.reduce(0) { $0 + 2 + $1.name.utf8.count }
+    return 9 + names + clock.size + beaconsSize
+  }
+
   /// The state, for ``init(_:configuration:state:isSameSite:)``.
   package func encodedState() -> [UInt8] {
     var state = StateWriter()
@@ -46,16 +52,23 @@ extension SiteFusion {
           model, measuredPower: beacon.filter.measuredPower, place: index(of: beacon.place))
       }
       beacons[identity] = beacon
+      beaconsSize += beacon.size
     }
   }
 }
 
 extension SiteFusion.Beacon {
+  /// The bytes of the beacon with its identity in a state.
+  var size: Int {
+    let room = if case .room(let name) = place { 2 + name.utf8.count } else { 0 }
+    return 43 + room + filter.size
+  }
+
   fileprivate func encode(into state: inout StateWriter) {
     state.put(received)
     state.put(since)
     switch place {
-    case .unknown: state.put(0 as UInt8)
+    case .unknown: state.put(hadPlace ? 3 : 0 as UInt8)
     case .outside: state.put(1 as UInt8)
     case .room(let name):
       state.put(2 as UInt8)
@@ -70,8 +83,10 @@ extension SiteFusion.Beacon {
     received = try cursor.readLittleEndian(Int64.self)
     since = try cursor.readLittleEndian(Int64.self)
     let start = cursor.offset
-    switch try cursor.readUInt8() {
-    case 0: place = .unknown
+    let kind = try cursor.readUInt8()
+    hadPlace = kind > 0
+    switch kind {
+    case 0, 3: break
     case 1: place = .outside
     case 2: place = .room(try cursor.readText())
     default: throw ParseError(.invalid("not a place"), at: start)

@@ -5,6 +5,10 @@ package import Advertising
 /// Its results depend on the reports and their order alone, and as little as possible on the order
 /// between receivers. A second is computed when every working receiver has reported it or a later
 /// one, or when ``Configuration/patience`` has passed since the last of its reports.
+///
+/// The number of beacons and the bytes of the state are bounded. Beyond that, a beacon that has never
+/// had a place is forgotten before one that has, and then the one that was received least recently. A
+/// new beacon does not replace one that has had a place and was received in the last minute.
 package struct SiteFusion: Sendable {
   package struct Configuration: Sendable, Hashable {
     /// The probability from which a place is reported, and the one below which it is left.
@@ -12,8 +16,10 @@ package struct SiteFusion: Sendable {
     package var exitThreshold = 0.25
     /// The seconds for which the reports of a second wait for those of other receivers.
     package var patience: Int64 = 5
-    /// The most beacons. Those that were received least recently are forgotten for new ones.
+    /// The most beacons.
     package var limit = 20_000
+    /// The most bytes of the state.
+    package var maximumSize = 12_000_000
     /// The seconds after which a beacon that no receiver has received is forgotten.
     package var memory: Int64 = 3600
 
@@ -23,12 +29,16 @@ package struct SiteFusion: Sendable {
   struct Beacon: Sendable {
     var filter: BeaconFilter
     var received: Int64
-    var place = Whereabouts.unknown
+    var place = Whereabouts.unknown { didSet { if hasPlace { hadPlace = true } } }
+    /// Whether it has had a place.
+    var hadPlace = false
     var since: Int64
     var estimate: RoomEstimate?
     /// The power that the last reports state, if it is not that of the filter, and their number.
     var otherPower: Int8?
     var otherPowerReports = 0
+
+    var hasPlace: Bool { place != .unknown }
   }
 
   package let model: SiteModel
@@ -37,21 +47,34 @@ package struct SiteFusion: Sendable {
   var beacons: [BeaconIdentity: Beacon] = [:]
   let numbers: [String: Int]
   let rooms: [String: Int]
+  /// The most bytes of the state.
+  package private(set) var maximumSize: Int
+  /// The bytes of the beacons in the state, and of a new one.
+  var beaconsSize = 0
+  private let newSize: Int
   private var workspace: Workspace
   /// The receivers that did not report ``second``.
   package private(set) var missing: [String] = []
   /// The reports that were ignored: repeated, too late, or of an unknown receiver.
   package private(set) var ignored = 0
+  /// How often a beacon was forgotten for others or not taken, because there are too many, and the
+  /// last second of that.
+  package private(set) var excess = 0
+  package private(set) var excessSecond: Int64?
 
   package init(_ model: SiteModel, configuration: Configuration = Configuration()) {
     self.model = model
     self.configuration = configuration
-    clock = SiteClock(receivers: model.receivers, patience: Double(configuration.patience))
+    maximumSize = configuration.maximumSize
+    clock = SiteClock(
+      receivers: model.receivers, patience: Double(configuration.patience),
+      maximumSize: configuration.maximumSize / Self.waitingPart)
     numbers = Dictionary(
       model.site.receivers.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { $1 })
     rooms = Dictionary(
       model.site.rooms.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { $1 })
     workspace = Workspace(model.grid)
+    newSize = Beacon(filter: BeaconFilter(model, measuredPower: 0), received: 0, since: 0).size
   }
 
   /// The last second that was computed.
@@ -90,6 +113,18 @@ package struct SiteFusion: Sendable {
     return transitions
   }
 
+  /// Sets the most bytes of the state. Returns the transitions of what has to go for it: seconds that
+  /// wait for reports are computed, and beacons are forgotten.
+  package mutating func limit(to size: Int) -> [RoomTransition] {
+    maximumSize = size
+    clock.maximumSize = size / Self.waitingPart
+    var transitions: [RoomTransition] = []
+    while clock.isFull, let second = clock.take() { transitions += compute(second) }
+    return transitions + makeRoom(second: clock.taken ?? 0)
+  }
+
+  /// The part of the state's bytes that reports may have which wait.
+  private static let waitingPart = 3
   /// The most seconds that a report computes.
   private static let secondsOfReport = 20
   /// The most steps of beacons through seconds without a report.
@@ -120,7 +155,9 @@ package struct SiteFusion: Sendable {
     var transitions = admit(reports.flatMap(\.value.receptions), second: second)
     // Clocks that were set back leave beacons that were received later.
     let known = second - configuration.memory...second + configuration.memory
-    transitions += forget(second: second) { !known.contains($0.received) }
+    let forgotten = beacons.filter { !known.contains($0.value.received) }
+      .sorted { ($0.value.received, $0.key) < ($1.value.received, $1.key) }
+    transitions += forget(forgotten, second: second)
     var none = Array(repeating: BeaconFilter.Evidence.missing, count: model.receivers)
     for (index, report) in reports where report.showsAbsence { none[index] = .absent }
     var evidence: [BeaconIdentity: [BeaconFilter.Evidence]] = [:]
@@ -136,35 +173,79 @@ package struct SiteFusion: Sendable {
       let transition = step(identity, evidence[identity] ?? none, second: second)
       if let transition { transitions.append(transition) }
     }
-    return transitions
+    updateSize()
+    return transitions + makeRoom(second: second)
   }
 
-  /// Takes the beacons that are received. For new ones beyond the limit, those that were received
-  /// least recently are forgotten, but none that is received now.
+  private mutating func updateSize() {
+    beaconsSize = beacons.values.reduce(0) { $0 + $1.size }
+  }
+
+  /// The bytes that more beacons may have. Those of reports that wait are reserved.
+  private var freeSize: Int {
+    (maximumSize - clock.maximumSize) - (size - clock.waitingSize)
+  }
+
+  /// Forgets beacons until so many new ones have room, as far as there are such that may go.
+  private mutating func makeRoom(
+    forNew count: Int = 0, second: Int64, where mayGo: (Beacon) -> Bool = { _ in true }
+  ) -> [RoomTransition] {
+    var number = beacons.count + count - configuration.limit
+    var bytes = count * newSize - freeSize
+    guard number > 0 || bytes > 0 else { return [] }
+    // A beacon has one transition in a second.
+    let order = beacons.filter { _, beacon in
+      mayGo(beacon) && !(beacon.hasPlace && beacon.since == second)
+    }.sorted {
+      ($0.value.hadPlace ? 1 : 0, $0.value.received, $0.key)
+        < ($1.value.hadPlace ? 1 : 0, $1.value.received, $1.key)
+    }
+    let forgotten = order.prefix { _, beacon in
+      defer { (number, bytes) = (number - 1, bytes - beacon.size) }
+      return number > 0 || bytes > 0
+    }
+    if !forgotten.isEmpty { (excess, excessSecond) = (excess + forgotten.count, second) }
+    return forget(forgotten, second: second)
+  }
+
+  /// Takes the beacons that are received. For new ones beyond the limits, others are forgotten, but
+  /// none that is received now, nor one that has had a place and was received in the last minute.
   private mutating func admit(
     _ receptions: [ReceiverSecond.Reception], second: Int64
   ) -> [RoomTransition] {
-    var new: Set<BeaconIdentity> = []
+    // The new ones, with the number of their receivers.
+    var new: [BeaconIdentity: (count: Int, measuredPower: Int8?)] = [:]
     for reception in receptions {
       if let index = beacons.index(forKey: reception.beacon) {
         beacons.values[index].received = second
         updatePower(index, reception.measuredPower)
-      } else if new.count < configuration.limit {
-        new.insert(reception.beacon)
+      } else {
+        new[reception.beacon, default: (0, reception.measuredPower)].count += 1
       }
     }
     guard !new.isEmpty else { return [] }
-    let excess = beacons.count + new.count - configuration.limit
-    let transitions = forget(second: second, most: max(0, excess)) { $0.received != second }
-    for reception in receptions
-    where beacons.count < configuration.limit && beacons[reception.beacon] == nil {
+    updateSize()
+    let transitions = makeRoom(forNew: new.count, second: second) {
+      $0.received < second - ($0.hadPlace ? Self.protection : 0)
+    }
+    // One receiver that invents beacons does not displace those that several receive.
+    let order = new.sorted { ($1.value.count, $0.key) < ($0.value.count, $1.key) }
+    var taken = 0
+    for (identity, reception) in order {
+      guard beacons.count < configuration.limit, newSize <= freeSize else { break }
       let power =
         reception.measuredPower.map(Float.init) ?? Float(model.site.propagation.measuredPower)
-      beacons[reception.beacon] = Beacon(
+      beacons[identity] = Beacon(
         filter: BeaconFilter(model, measuredPower: power), received: second, since: second)
+      beaconsSize += newSize
+      taken += 1
     }
+    if taken < new.count { (excess, excessSecond) = (excess + new.count - taken, second) }
     return transitions
   }
+
+  /// The seconds for which a beacon that has had a place does not give way to a new one.
+  private static let protection: Int64 = 60
 
   /// Takes over the power that a beacon states, after as many reports in a row. What the filter has
   /// learned is of the former power.
@@ -187,15 +268,14 @@ package struct SiteFusion: Sendable {
 
   private static let powerReports = 60
 
-  /// Forgets beacons, those first that were received least recently. One that has a place leaves it.
+  /// Forgets beacons. One that has a place leaves it.
   private mutating func forget(
-    second: Int64, most: Int = .max, where isForgotten: (Beacon) -> Bool
+    _ forgotten: some Sequence<(key: BeaconIdentity, value: Beacon)>, second: Int64
   ) -> [RoomTransition] {
-    let order = beacons.filter { isForgotten($0.value) }
-      .sorted { ($0.value.received, $0.key) < ($1.value.received, $1.key) }
-    return order.prefix(most).compactMap { identity, beacon in
+    forgotten.compactMap { identity, beacon in
       beacons[identity] = nil
-      guard beacon.place != .unknown else { return nil }
+      beaconsSize -= beacon.size
+      guard beacon.hasPlace else { return nil }
       // The last estimate is not part of the state.
       let none = RoomEstimate.Candidate(.unknown, probability: 0)
       let estimate = RoomEstimate(

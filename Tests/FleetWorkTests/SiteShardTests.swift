@@ -239,6 +239,59 @@ import Testing
     #expect(changes <= 1)
   }
 
+  /// A receiver invents beacons. The engine refuses a state that is too large.
+  @Test func theStateOfAShardIsBounded() throws {
+    let other = try #require(
+      (0..<20_000).map { "site-\($0)" }
+        .first { FleetTopic.shard(ofSite: $0) == Self.number })
+    try scratch.write(Array(Site(planOf: 4, name: other).toml.utf8), "other.toml")
+    library.refresh()
+    let most = 300_000
+    var shard = try SiteShard(
+      shard: Self.number, state: nil, context: library, maximumSize: most)
+    var honest = try self.shard()
+    var largest = 0
+    var faults: Set<String> = []
+    var (changes, expected): ([RoomChange], [RoomChange]) = ([], [])
+    for (index, original) in Self.reports(seconds: 60).enumerated() {
+      for site in ["museum", other] {
+        var report = original
+        report.site = site
+        expected += try honest.process(report.json, routingKey: Self.key(report))
+          .filter { $0.stream == .transitions }.map { try RoomChange(json: $0.body) }
+        // First one site, then the other one too.
+        if report.receiver == "receiver-1", index > (site == "museum" ? 80 : 120) {
+          report.beacons += (0..<500).map { beacon in
+            ReceiverReport.Beacon(
+              BeaconIdentity(
+                uuid: SiteSimulator.uuid, major: UInt16(index), minor: UInt16(beacon)),
+              sightings: 1, signal: .init(mean: -90, variance: 0, maximum: -90),
+              measuredPower: -59)
+          }
+        }
+        let messages = shard.process(report.json, routingKey: Self.key(report))
+        for picture in try Self.pictures(messages) {
+          if picture.fault?.contains("too many beacons") == true { faults.insert(picture.site) }
+        }
+        for message in messages where message.stream == .transitions {
+          let change = try RoomChange(json: message.body)
+          #expect(message.routingKey == change.site)
+          changes.append(change)
+        }
+        largest = max(largest, shard.encodedState().count)
+      }
+    }
+    #expect(largest <= most && largest > most / 2)
+    #expect(faults == ["museum", other])
+    // The beacons that had a room before are as without the others.
+    let carried = Set(
+      expected.filter { $0.second ?? 0 < 1_767_225_600 + 20 }.map(\.beacon))
+    #expect(carried.count == 5)
+    #expect(
+      changes.filter { carried.contains($0.beacon) }
+        == expected.filter { carried.contains($0.beacon) })
+  }
+
   @Test func aReportOnTheTopicOfAnotherShardIsNotTaken() throws {
     var shard = try shard()
     let before = shard.encodedState()

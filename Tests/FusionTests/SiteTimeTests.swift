@@ -316,7 +316,7 @@ import Testing
       count += 1
       receptions += second.reports.values.reduce(0) { $0 + $1.receptions.count }
     }
-    #expect(count <= SiteClock.maximumSeconds && receptions <= SiteClock.maximumSize)
+    #expect(count <= SiteClock.maximumSeconds && 34 * receptions <= clock.maximumSize)
   }
 
   @Test func `any numbers are taken, and seconds come in order`() {
@@ -456,17 +456,71 @@ import Testing
     var configuration = SiteFusion.Configuration()
     configuration.limit = 100
     var fusion = SiteFusion(Self.models[0], configuration: configuration)
-    for second in 0..<Int64(4) {
+    for second in 0..<Int64(70) {
       var report = Self.report(0, second, room: 0)
-      let first = Int(second) * 50
+      // Not those in the room for a minute, then 50 others, for whom those that have not been
+      // received for the longest time go.
+      let first = second < 63 ? min(Int(second), 1) * 50 : Int(second) * 50
       report.receptions = (first..<first + 4000).map {
         .init(Self.beacon($0), count: 1, mean: -60)
       }
       _ = fusion.receive(report)
-      // Those that were there and are received again stay; new ones take the place of others.
-      #expect(
-        Set(fusion.estimates.map(\.beacon)) == Set((first..<first + 100).map(Self.beacon)))
+      #expect(fusion.count == 100)
+      let beacons = Set(fusion.estimates.map(\.beacon))
+      switch second {
+      case ..<61: #expect(beacons == Set((0..<100).map(Self.beacon)))
+      case 61, 62: #expect(beacons == Set((50..<150).map(Self.beacon)))
+      default: break
+      }
     }
+    #expect(fusion.excess > 3800 * 70)
+  }
+
+  @Test func `the state is bounded, and the beacons of least value go first`() {
+    var configuration = SiteFusion.Configuration()
+    configuration.maximumSize = 100_000
+    var fusion = SiteFusion(Self.models[2], configuration: configuration)
+    var places = 0
+    for second in 0..<Int64(200) {
+      for receiver in 0..<3 {
+        var report = Self.report(receiver, second, room: 1)
+        // Each second has its own strangers, far away. The beacon in the room is received seldom.
+        let known = second < 20 || second % 7 == 0 ? report.receptions : []
+        let strangers = second < 20 ? 0..<0 : 0..<4000
+        report.receptions =
+          known
+          + strangers.map {
+            .init(Self.beacon(4000 * Int(second) + $0 + 10), count: 1, mean: -91)
+          }
+        for transition in fusion.receive(report)
+        where transition.estimate.beacon == Self.beacon(1) {
+          places += 1
+        }
+      }
+      #expect(fusion.size <= configuration.maximumSize)
+      #expect(fusion.encodedState().count == fusion.size)
+    }
+    #expect(fusion.count > 10 && fusion.excess > 100_000 && fusion.excessSecond != nil)
+    #expect(fusion.estimate(of: Self.beacon(1))?.place == .room("room 1") && places == 1)
+  }
+
+  @Test func `reports that wait are bounded by their bytes`() {
+    var configuration = SiteFusion.Configuration()
+    configuration.maximumSize = 300_000
+    var fusion = SiteFusion(Self.models[2], configuration: configuration)
+    for second in 0..<Int64(30) {
+      // The third receiver reports no more, and is waited for.
+      for receiver in 0..<(second < 5 ? 3 : 2) {
+        var report = Self.report(receiver, second, room: 1)
+        report.receptions += (0..<1000).map { .init(Self.beacon($0 + 2), count: 1, mean: -91) }
+        _ = fusion.receive(report)
+        #expect(fusion.encodedState().count == fusion.size)
+        #expect(fusion.size <= configuration.maximumSize)
+      }
+    }
+    #expect(fusion.second ?? 0 >= Self.start + 27)
+    _ = fusion.limit(to: 20_000)
+    #expect(fusion.encodedState().count <= 20_000 && fusion.count > 0)
   }
 
   @Test func `a changed power is taken over, and two powers do not flap`() {
