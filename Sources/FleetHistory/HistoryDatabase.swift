@@ -119,8 +119,9 @@ final class HistoryDatabase {
   }
 
   /// Replaces the changes of each site from its first rebuilt one on, and the position, in one
-  /// transaction. What a service has written meanwhile after the last rebuilt one stays.
-  func replaceByRebuilt(next: UInt64) throws(DatabaseError) {
+  /// transaction. What a service has written meanwhile after the last rebuilt one stays, and so do
+  /// changes before the second `oldest` that are not rebuilt.
+  func replaceByRebuilt(oldest: Int64, next: UInt64) throws(DatabaseError) {
     try connection.execute("ANALYZE rebuilt")
     try connection.execute("BEGIN")
     try connection.execute(
@@ -128,8 +129,9 @@ final class HistoryDatabase {
       DELETE FROM changes c USING ( \
         SELECT site, min(second) AS first, max(second) AS last FROM rebuilt GROUP BY site) s \
       WHERE c.site = s.site AND c.second >= s.first AND ( \
-        c.second < s.last OR EXISTS (SELECT FROM rebuilt r WHERE r.id = c.id))
-      """)
+        c.second >= $1::bigint AND c.second < s.last \
+        OR EXISTS (SELECT FROM rebuilt r WHERE r.id = c.id))
+      """, ["\(oldest)"])
     try connection.execute(
       """
       INSERT INTO changes (\(Self.columns)) SELECT \(Self.columns) FROM rebuilt \

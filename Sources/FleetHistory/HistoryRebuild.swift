@@ -8,7 +8,9 @@ import Synchronization
 ///
 /// The changes of each site from its first transition on are replaced in one transaction, at the
 /// end: until then, and if the rebuild fails or is canceled, the history is as before. Older changes
-/// stay, because the engine does not have them any more. A ``HistoryWriter`` may write meanwhile.
+/// stay, because the engine does not have them any more: a transition can be much older than the
+/// engine's stream, if the site's only receiver had a wrong clock. A ``HistoryWriter`` may write
+/// meanwhile.
 package final class HistoryRebuild: Sendable {
   package struct Progress: Sendable {
     /// The entries of the stream that have been read.
@@ -21,6 +23,8 @@ package final class HistoryRebuild: Sendable {
   }
 
   private static let batch = 1000
+  /// The seconds of the stream, and a day more for its clocks.
+  private static let age: Int64 = 8 * 86400
 
   private let configuration: DatabaseConfiguration
   private let engine: EngineConfiguration
@@ -108,6 +112,7 @@ package final class HistoryRebuild: Sendable {
         state.skipped += skipped
       }
     }
-    try database.replaceByRebuilt(next: next)
+    let oldest = WallClockTime.now.nanoseconds / 1_000_000_000 - Self.age
+    try database.replaceByRebuilt(oldest: oldest, next: next)
   }
 }

@@ -1,3 +1,4 @@
+import Clocks
 import FleetPicture
 import Logging
 import TestDaemons
@@ -18,6 +19,9 @@ import Testing
     node = try RabbitMQNode(in: scratch)
     server = try PostgreSQLServer()
   }
+
+  /// A second of yesterday.
+  private let start = WallClockTime.now.nanoseconds / 10_000_000_000 * 10 - 86400
 
   private var engine: EngineConfiguration {
     var engine = EngineConfiguration(nodes: [.init(host: "127.0.0.1", port: node.port)])
@@ -61,8 +65,9 @@ import Testing
 
   @Test func givesWhatTheWriterGives() async throws {
     // Two sites in turn; a takeover repeats some.
-    var changes = zip(RoomChange.walks(1500), RoomChange.walks(1500, site: "harbor"))
-      .flatMap { [$0, $1] }
+    var changes = zip(
+      RoomChange.walks(1500, from: start), RoomChange.walks(1500, site: "harbor", from: start)
+    ).flatMap { [$0, $1] }
     changes.insert(contentsOf: changes[900..<1000], at: 1000)
     try publish(Array(changes[..<2000]))
     var (writer, task) = try writer()
@@ -109,6 +114,26 @@ import Testing
     try server.run("DROP TABLE changes, positions, fleet_schema")
     _ = try await rebuild()
     #expect(try rows() == written)
+  }
+
+  /// The only receiver of a site had a clock of months ago.
+  @Test func keepsWhatIsOlderThanTheStream() async throws {
+    try publish(
+      RoomChange.walks(1, from: start - 90 * 86400) + RoomChange.walks(30, from: start))
+    _ = try await rebuild()
+    let before = try rows()
+    // The stream does not have them any more.
+    try server.run(
+      """
+      INSERT INTO changes SELECT second - 60 * 86400, probability, runner_up_probability,
+      former_is_outside, is_outside, id || 'old', site, beacon, former, room, runner_up, missing
+      FROM changes WHERE second >= \(start);
+      UPDATE changes SET room = 'wrong' WHERE id NOT LIKE '%old'
+      """)
+    _ = try await rebuild()
+    #expect(try server.run("SELECT count(*) FROM changes WHERE id LIKE '%old'") == "30")
+    try server.run("DELETE FROM changes WHERE id LIKE '%old'")
+    #expect(try rows() == before)
   }
 
   @Test func leavesAllAsItWasIfCanceled() async throws {

@@ -125,6 +125,13 @@ package final class RabbitMQNode {
     var description: String { "rabbitmq-server did not start: \(log)" }
   }
 
+  /// Runs `rabbitmqctl` on the node, and returns its output.
+  @discardableResult package func control(_ arguments: String...) throws -> String {
+    try runTool(
+      ["/usr/bin/env"] + environment.map { "\($0)=\($1)" }
+        + ["/usr/lib/rabbitmq/bin/rabbitmqctl", "--silent"] + arguments)
+  }
+
   /// Ends it, as the kernel does or in order, and starts it again with its data.
   package func restart(isOrderly: Bool = false) throws {
     if isOrderly { server.end() } else { server.kill() }
