@@ -3,8 +3,6 @@ package import Logging
 import Synchronization
 
 extension StreamReader {
-  /// The seconds within which the newest messages, which the engine stored together, come.
-  private static let chunkTime = 2.0
   /// The seconds within which the first of them comes.
   private static let firstTime = 5.0
 

@@ -25,17 +25,25 @@ package struct StreamEntry: Hashable, Sendable {
 }
 
 /// Reads a stream from an offset on, through failures of the engine, each message once and in
-/// order.
+/// order. A stream of an engine that was set up anew is read from its beginning.
 package final class StreamReader: Sendable {
+  private struct State {
+    var start: StreamOffset
+    /// The last message that was read.
+    var last: StreamEntry?
+  }
+
   private static let channel: UInt16 = 1
+  private static let endChannel: UInt16 = 2
   private static let prefetch: UInt16 = 1000
   private static let turnTime = 0.05
+  /// The seconds within which the newest messages, which the engine stored together, come.
+  static let chunkTime = 2.0
 
   private let link: EngineLink
   private let stream: String
-  private let start: StreamOffset
   private let deliver: @Sendable (StreamEntry) -> Void
-  private let position = Mutex<UInt64?>(nil)
+  private let state: Mutex<State>
 
   /// Creates a reader, which delivers on its own thread.
   ///
@@ -48,9 +56,10 @@ package final class StreamReader: Sendable {
     link = try EngineLink(configuration, logger)
     self.stream = stream
     // What comes during a failure is not the newest any more.
-    self.start =
+    let start: StreamOffset =
       start == .next
       ? .time(UInt64(clamping: WallClockTime.now.nanoseconds / 1_000_000_000)) : start
+    state = Mutex(State(start: start))
     self.deliver = deliver
   }
 
@@ -90,8 +99,10 @@ package final class StreamReader: Sendable {
   package func stop() { link.stop() }
 
   private var argument: AMQPConnection.Argument {
-    if let position = position.withLock({ $0 }) { return .number(Int64(clamping: position &+ 1)) }
-    return switch start {
+    let state = state.withLock { $0 }
+    // The last message again: another one has its offset in a stream that is another one.
+    if let last = state.last { return .number(Int64(clamping: last.offset)) }
+    return switch state.start {
     case .first: .text("first")
     case .last: .text("last")
     case .next: .text("next")
@@ -101,35 +112,81 @@ package final class StreamReader: Sendable {
   }
 
   private func read(_ connection: AMQPConnection) throws(EngineError) {
-    try connection.openChannel(Self.channel)
+    try checkEnd(on: connection)
+    try follow(argument, on: connection, Self.channel) { message throws(EngineError) in
+      guard let message, let offset = message.offset else { return false }
+      let entry = StreamEntry(
+        offset: offset, routingKey: message.routingKey, id: message.id, body: message.body)
+      if try isWanted(entry) {
+        deliver(entry)
+        state.withLock { $0.last = entry }
+      }
+      return false
+    }
+  }
+
+  /// Consumes the stream until the reader stops, or a function is done. It gets each message, and
+  /// `nil` while there is none.
+  private func follow(
+    _ start: AMQPConnection.Argument, on connection: AMQPConnection, _ channel: UInt16,
+    _ isDone: (Delivery?) throws(EngineError) -> Bool
+  ) throws(EngineError) {
+    try connection.openChannel(channel)
     try connection.consume(
-      stream, [("x-stream-offset", argument)], prefetch: Self.prefetch, channel: Self.channel)
+      stream, [("x-stream-offset", start)], prefetch: Self.prefetch, channel: channel)
     var read = 0
     var tag: UInt64 = 0
     while !link.isStopping {
       let next = try connection.next(seconds: Self.turnTime)
-      if let (_, message) = next {
+      // A channel that was closed may have late ones.
+      if let next, next.channel != channel { continue }
+      if try isDone(next?.1) { return }
+      if let message = next?.1 {
         read += 1
         tag = message.tag
-        if let offset = message.offset, isWanted(offset) {
-          deliver(
-            StreamEntry(
-              offset: offset, routingKey: message.routingKey, id: message.id, body: message.body))
-          position.withLock { $0 = offset }
-        }
       }
       // Lets the engine send more.
       if read >= Int(Self.prefetch / 4) || next == nil && read > 0 {
-        try connection.acknowledge(upTo: tag, channel: Self.channel)
+        try connection.acknowledge(upTo: tag, channel: channel)
         read = 0
       }
     }
   }
 
+  /// Checks that the stream still reaches to the last message that was read. That of an engine that
+  /// was set up anew counts from 0 again. The engine does not say where a stream ends, so this reads
+  /// its newest messages. While it has none, there is nothing to read.
+  private func checkEnd(on connection: AMQPConnection) throws(EngineError) {
+    guard let last = state.withLock({ $0.last }) else { return }
+    var received: MonotonicTime?
+    try follow(.text("last"), on: connection, Self.endChannel) { message throws(EngineError) in
+      if let offset = message?.offset {
+        received = .now
+        return offset >= last.offset
+      }
+      if let received, MonotonicTime.now.seconds(since: received) > Self.chunkTime {
+        throw beginAnew()
+      }
+      return false
+    }
+    try connection.closeChannel(Self.endChannel)
+  }
+
+  /// Makes the next connection read the stream from its beginning.
+  private func beginAnew() -> EngineError {
+    state.withLock { $0 = State(start: .first) }
+    return EngineError(
+      "the stream \(stream) is another one than before, and is read from its beginning")
+  }
+
   /// The engine begins with the messages that it has stored together with the one asked for.
-  private func isWanted(_ offset: UInt64) -> Bool {
-    if let position = position.withLock({ $0 }) { return offset > position }
-    if case .number(let number) = start { return offset >= number }
+  private func isWanted(_ entry: StreamEntry) throws(EngineError) -> Bool {
+    let state = state.withLock { $0 }
+    if let last = state.last {
+      if entry.offset == last.offset, entry != last { throw beginAnew() }
+      return entry.offset > last.offset
+    }
+    if case .number(let number) = state.start { return entry.offset >= number }
     return true
   }
 }

@@ -156,6 +156,38 @@ private struct NewTally: ShardProcessor {
     }
   }
 
+  /// An engine that was set up anew counts from 0 again. It may have fewer messages than were read,
+  /// or more.
+  @Test(arguments: [3, 9])
+  func `the stream of an engine that was set up anew is read from its beginning`(
+    count: Int
+  ) async throws {
+    let fleet = try Fleet(Reports(sites: ["a"], receivers: 1, rounds: 1))
+    try fleet.declare()
+    let configuration = fleet.configuration
+    let log = Entries()
+    let reader = try StreamReader(
+      configuration, stream: StreamReader.log(of: shard), from: .first
+    ) { log.append($0) }
+    let read = Task { await reader.run() }
+    let bodies = (0..<5 + count).map { [UInt8(clamping: $0)] }
+    try await publish(Array(bodies.prefix(5)), configuration)
+    #expect(await eventually { log.all.count == 5 })
+    try fleet.node.control("delete_queue", shard.log)
+    try fleet.node.control("close_all_connections", "test")
+    try fleet.declare()
+    try await publish(Array(bodies.dropFirst(5)), configuration)
+    #expect(await eventually { log.all.count >= bodies.count })
+    // A failure of the connection alone repeats nothing.
+    try fleet.node.control("close_all_connections", "test")
+    try await publish([[200]], configuration)
+    #expect(await eventually { log.all.last?.body == [200] })
+    #expect(log.all.map(\.body) == bodies + [[200]])
+    #expect(log.all.map(\.offset) == [0, 1, 2, 3, 4] + (0...UInt64(count)))
+    read.cancel()
+    await read.value
+  }
+
   @Test func `errors say what to do`() async throws {
     var configuration = EngineConfiguration(
       nodes: [.init(host: "127.0.0.1", port: try freePort())])
