@@ -29,9 +29,18 @@ struct SiteClock: Sendable, Hashable {
     fileprivate static let size = 28
   }
 
-  struct Receiver: Sendable, Hashable {
+  struct Boot: Sendable, Hashable {
+    /// A receiver repeats at most 20 reports.
+    fileprivate static let limit = 4
     var boot: UInt64 = 0
     var number: UInt64 = 0
+  }
+
+  struct Receiver: Sendable, Hashable {
+    /// The last boots, the newest first, and the numbers of their newest reports. A receiver that has
+    /// started again repeats reports from before, and after a failure of its connection once more,
+    /// also after reports of the new boot.
+    var boots = Array(repeating: Boot(), count: Boot.limit)
     /// The second of its newest report by its own clock, or `nil` before the first one.
     var second: Int64?
     /// The live time of its newest report.
@@ -52,6 +61,18 @@ struct SiteClock: Sendable, Hashable {
     /// Whether its clock seems to be behind that of the site.
     func isBehind(_ offset: Double?) -> Bool {
       doubted != nil && (self.offset ?? 0) - Double(difference) < offset ?? 0
+    }
+
+    /// Takes the boot and the number of a report, and returns whether it is new.
+    mutating func isNew(_ report: ReceiverSecond) -> Bool {
+      guard let place = boots.firstIndex(where: { $0.boot == report.boot }) else {
+        boots.removeLast()
+        boots.insert(Boot(boot: report.boot, number: report.number), at: 0)
+        return true
+      }
+      guard second == nil || report.number > boots[place].number else { return false }
+      boots[place].number = report.number
+      return true
     }
 
     func hasReached(_ second: Int64) -> Bool {
@@ -75,7 +96,7 @@ struct SiteClock: Sendable, Hashable {
   /// The most seconds that wait.
   static let maximumSeconds = 3600
   /// The bytes of a receiver in a state, and of what is there once.
-  private static let receiverSize = 76
+  private static let receiverSize = 60 + 16 * Boot.limit
   private static let headSize = 36
 
   private let patience: Double
@@ -116,11 +137,12 @@ struct SiteClock: Sendable, Hashable {
 
   /// Takes a report, and returns whether it is evidence: it is neither repeated nor too late.
   mutating func receive(_ report: ReceiverSecond, of index: Int) -> Bool {
-    guard report.isValid, isNew(report, of: index) else { return false }
-    let second = second(of: report, of: index)
-    receivers[index].boot = report.boot
-    receivers[index].number = report.number
-    receivers[index].second = second
+    let newest = receivers[index].boots[0]
+    guard report.isValid, receivers[index].isNew(report) else { return false }
+    let second = second(of: report, of: index, after: newest)
+    // One of an earlier boot that is late.
+    let isLate = report.boot != receivers[index].boots[0].boot
+    receivers[index].second = isLate ? max(second, receivers[index].second ?? second) : second
     let sent = Double(report.time) / 1000 + report.delay
     advance(index, sent: sent)
     updateOffset()
@@ -128,21 +150,16 @@ struct SiteClock: Sendable, Hashable {
     return add(report, of: index, second: second - receivers[index].difference)
   }
 
-  private func isNew(_ report: ReceiverSecond, of index: Int) -> Bool {
-    let receiver = receivers[index]
-    return receiver.second == nil || report.boot != receiver.boot
-      || report.number > receiver.number
-  }
-
   /// The second of a report by the receiver's clock.
   ///
   /// A receiver reports once a second, so the number tells the second where the time agrees. The
   /// time alone would give some seconds two reports and others none: it is a little more or less
   /// than a second later each time, also where the reports are near the end of a second.
-  private func second(of report: ReceiverSecond, of index: Int) -> Int64 {
-    let receiver = receivers[index]
-    if report.boot == receiver.boot, let former = receiver.second,
-      let steps = Int64(exactly: report.number - receiver.number), steps < 1 << 32
+  private func second(
+    of report: ReceiverSecond, of index: Int, after newest: Boot
+  ) -> Int64 {
+    if report.boot == newest.boot, let former = receivers[index].second,
+      let steps = Int64(exactly: report.number - newest.number), steps < 1 << 32
     {
       let second = former + steps
       if (second * 1000 - 800..<second * 1000 + 1800).contains(report.time) { return second }
@@ -344,8 +361,10 @@ extension SiteClock {
 
 extension SiteClock.Receiver {
   fileprivate func encode(into state: inout StateWriter) {
-    state.put(boot)
-    state.put(number)
+    for boot in boots {
+      state.put(boot.boot)
+      state.put(boot.number)
+    }
     state.put(second)
     state.put(live)
     state.put(offset)
@@ -357,8 +376,10 @@ extension SiteClock.Receiver {
   }
 
   fileprivate init(reading cursor: inout ByteCursor) throws(ParseError) {
-    boot = try cursor.readLittleEndian(UInt64.self)
-    number = try cursor.readLittleEndian(UInt64.self)
+    for index in boots.indices {
+      boots[index].boot = try cursor.readLittleEndian(UInt64.self)
+      boots[index].number = try cursor.readLittleEndian(UInt64.self)
+    }
     second = try cursor.readOptionalInteger()
     live = try cursor.readDouble()
     offset = try cursor.readOptionalDouble()

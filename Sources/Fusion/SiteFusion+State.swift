@@ -4,7 +4,7 @@ package import Bytes
 // The state is exact: fusion that goes on from it gives what it would have given without a stop.
 
 extension SiteFusion {
-  private static let version: UInt8 = 2
+  private static let version: UInt8 = 3
 
   /// The bytes of the state.
   package var size: Int {

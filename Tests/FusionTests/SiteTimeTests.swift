@@ -358,6 +358,65 @@ import Testing
     #expect(left <= SiteClock.maximumSeconds)
   }
 
+  /// A receiver sends 20 reports without an acknowledgment at most, in order. After a failure of its
+  /// connection it sends all of them again, also those from before its last start.
+  @Test func `reports from before a restart are taken once`() {
+    var run = Run(2)
+    var whole = Run(2)
+    func report(_ index: Int, _ number: Int) -> ReceiverSecond {
+      // Four boots. The reports are near the end of a second.
+      var report = Self.report(index, Int64(number), room: number < 15 ? 0 : 1)
+      report.boot = index == 0 ? UInt64(number / 8 + 10) : 1
+      report.number = index == 0 ? UInt64(number % 8 + 1) : UInt64(number + 1)
+      report.time += number % 2 == 0 ? 590 : 605
+      return report
+    }
+    var repeated = 0
+    for number in 0..<32 {
+      for index in 0..<2 {
+        whole.receive(report(index, number))
+        run.receive(report(index, number))
+      }
+      // Its connection fails now and then.
+      if number % 5 == 4 {
+        for earlier in max(0, number - 19)...number {
+          run.receive(report(0, earlier))
+          repeated += 1
+        }
+      }
+    }
+    #expect(run.fusion.encodedState() == whole.fusion.encodedState())
+    #expect(run.transitions == whole.transitions && run.transitions.count >= 2)
+    #expect(run.fusion.ignored == whole.fusion.ignored + repeated)
+    #expect(whole.fusion.ignored == 0)
+  }
+
+  /// The reports that a receiver kept before its restart come first, and are not too late.
+  @Test func `reports from before a restart are not dropped`() {
+    var run = Run(2)
+    for second in 0..<Int64(20) {
+      for index in 0..<2 { run.receive(Self.report(index, second, room: 0)) }
+    }
+    // The connection is away, and the receivers start again after half of that time.
+    for second in 20..<Int64(80) {
+      for index in 0..<2 {
+        var report = Self.report(index, second, room: 1, delay: Double(80 - second))
+        if second >= 50 { (report.boot, report.number) = (2, UInt64(second - 49)) }
+        run.receive(report)
+      }
+    }
+    for second in 80..<Int64(90) {
+      for index in 0..<2 {
+        var report = Self.report(index, second, room: 1)
+        (report.boot, report.number) = (2, UInt64(second - 49))
+        run.receive(report)
+      }
+    }
+    #expect(run.fusion.ignored == 0 && run.room == 1 && run.missing == [])
+    let change = run.transitions.last
+    #expect((Self.start + 20...Self.start + 35).contains(change?.second ?? 0))
+  }
+
   // MARK: Seconds
 
   /// The seconds that a clock takes from one receiver.
