@@ -188,6 +188,34 @@ private struct NewTally: ShardProcessor {
     await read.value
   }
 
+  /// RabbitMQ 4 drops a message that has come back 20 times, unless its queue states another limit.
+  @Test func `reports and states outlive many workers that fail`() throws {
+    let fleet = try Fleet(Reports(sites: ["a"], receivers: 1, rounds: 1))
+    try fleet.declare()
+    let configuration = fleet.configuration
+    try store([(StateVersion(generation: 1, number: 1), "state")], configuration)
+    for _ in 0..<30 {
+      let connection = try AMQPConnection(
+        configuration.nodes[0], configuration, RabbitMQLibrary.shared.get())
+      try connection.openChannel(Register.channel)
+      let register = Register(shard: shard, connection: connection, confirmTime: 10)
+      // The engine gives it back a little after the end of the former connection.
+      var state: [UInt8]?
+      #expect(
+        try eventually {
+          state = try register.take().state
+          return state != nil
+        })
+      #expect(state == Array("state".utf8))
+      connection.close()
+    }
+    let queues = try fleet.node.control("list_queues", "name", "arguments")
+    for queue in [Topology.workers, shard.queue, shard.register] {
+      let line = queues.split(separator: "\n").first { $0.hasPrefix("\(queue)\t") }
+      #expect(line?.contains("{\"x-delivery-limit\",1000000000}") == true, "\(queues)")
+    }
+  }
+
   @Test func `errors say what to do`() async throws {
     var configuration = EngineConfiguration(
       nodes: [.init(host: "127.0.0.1", port: try freePort())])
