@@ -30,7 +30,8 @@ extension SiteFusion {
   /// Goes on from a state.
   ///
   /// If the site's file has changed since, `isSameSite` is false: each beacon is then believed to be
-  /// in the room that was reported, if the site still has it, and all else is learned anew.
+  /// in the room that was reported, and all else is learned anew. From a room that the site does not
+  /// have any more, the beacon has a transition in the next second.
   package init(
     _ model: SiteModel, configuration: Configuration = Configuration(), state: RawSpan,
     isSameSite: Bool
@@ -47,7 +48,6 @@ extension SiteFusion {
       let identity = try cursor.readIdentity()
       var beacon = try Beacon(reading: &cursor)
       if !isSameSite || !beacon.filter.fits(model) {
-        if case .room(let name) = beacon.place, rooms[name] == nil { beacon.place = .unknown }
         beacon.filter = BeaconFilter(
           model, measuredPower: beacon.filter.measuredPower, place: index(of: beacon.place))
       }

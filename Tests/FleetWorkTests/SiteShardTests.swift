@@ -239,6 +239,37 @@ import Testing
     #expect(changes <= 1)
   }
 
+  @Test func beaconsLeaveARoomThatTheFileHasNoMore() throws {
+    let reports = Self.reports(seconds: 60, stay: 1e9)
+    var shard = try shard()
+    var rooms: [String: String] = [:]
+    func take(_ messages: [FleetMessage]) throws -> [RoomChange] {
+      let changes = try messages.filter { $0.stream == .transitions }
+        .map { try RoomChange(json: $0.body) }
+      for change in changes {
+        #expect(change.former == rooms[change.beacon])
+        rooms[change.beacon] = change.room
+      }
+      return changes
+    }
+    for report in reports.prefix(4 * 40) {
+      _ = try take(shard.process(report.json, routingKey: Self.key(report)))
+    }
+    let room = try #require(rooms.values.first { $0 != "corridor" })
+    let left = Set(rooms.filter { $0.value == room }.keys)
+    let text = Site(planOf: 4, name: "museum").toml.replacing("\"\(room)\"", with: "\"bar\"")
+    try scratch.write(Array(text.utf8), "museum.toml")
+    #expect(library.refresh())
+    var changes: [RoomChange] = []
+    for report in reports.dropFirst(4 * 40) {
+      changes += try take(shard.process(report.json, routingKey: Self.key(report)))
+      shard = try self.shard(state: shard.encodedState())
+    }
+    #expect(Set(changes.filter { $0.former == room }.map(\.beacon)) == left)
+    #expect(!rooms.values.contains(room))
+    #expect(left.contains { rooms[$0] == "bar" })
+  }
+
   /// A receiver invents beacons. The engine refuses a state that is too large.
   @Test func theStateOfAShardIsBounded() throws {
     let other = try #require(
