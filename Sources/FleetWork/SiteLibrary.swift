@@ -1,3 +1,4 @@
+package import Clocks
 package import FleetSites
 import Fusion
 import Synchronization
@@ -14,11 +15,24 @@ package final class SiteLibrary: Sendable {
     var directory: SiteDirectory
     /// The sites whose reports have come.
     var entries: [String: Entry] = [:]
+    /// The sites whose files are missing, since when.
+    var missing: [String: MonotonicTime] = [:]
   }
 
-  private let state: Mutex<State>
+  /// The seconds for which the state of a site is kept whose file is missing.
+  private static let patience = 3600.0
 
-  package init(_ directory: SiteDirectory) { state = Mutex(State(directory: directory)) }
+  private let state: Mutex<State>
+  private let start: MonotonicTime
+  private let now: @Sendable () -> MonotonicTime
+
+  package init(
+    _ directory: SiteDirectory, now: @escaping @Sendable () -> MonotonicTime = { .now }
+  ) {
+    state = Mutex(State(directory: directory))
+    start = now()
+    self.now = now
+  }
 
   /// The names of the sites, and the files that cannot be used.
   package var sites: [String] { state.withLock { $0.directory.sites.keys.sorted() } }
@@ -29,12 +43,21 @@ package final class SiteLibrary: Sendable {
   @discardableResult
   package func refresh() -> Bool {
     state.withLock { state in
+      let former = state.directory.sites.keys
       guard state.directory.refresh() else { return false }
+      state.missing = state.missing.filter { state.directory.sites[$0.key] == nil }
+      for name in former where state.directory.sites[name] == nil { state.missing[name] = now() }
       state.entries = state.entries.filter { name, entry in
         state.directory.revisions[name] == entry.revision
       }
       return true
     }
+  }
+
+  /// Returns whether the file of a site, which has none, may come back.
+  func expects(_ site: String) -> Bool {
+    let since = state.withLock { $0.missing[site] } ?? start
+    return now().seconds(since: since) < Self.patience
   }
 
   func revision(of site: String) -> UInt64? { state.withLock { $0.directory.revisions[site] } }

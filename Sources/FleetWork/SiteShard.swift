@@ -17,9 +17,17 @@ package struct SiteShard: ShardProcessor {
   /// The most bytes of the sites' states. RabbitMQ 4 takes messages of 16 MiB.
   private static let maximumSize = 12_000_000
 
+  struct Stored {
+    /// The hash of the site's file.
+    var revision: UInt64
+    var state: [UInt8]
+  }
+
   private let number: Int
   private let library: SiteLibrary
   private var sites: [String: SiteState] = [:]
+  /// The states of sites whose files are missing, such as those that an editor replaces.
+  private var absent: [String: Stored] = [:]
   /// The sites that no file has, with the second of their last pictures.
   private var unknown: [String: Int64] = [:]
   private let maximumSize: Int
@@ -43,8 +51,10 @@ package struct SiteShard: ShardProcessor {
       let revision = try cursor.readLittleEndian(UInt64.self)
       let count = Int(try cursor.readLittleEndian(UInt32.self))
       let bytes = try cursor.read(count)
-      // A site whose file is gone begins anew when it comes back.
-      guard let entry = library.entry(of: name) else { continue }
+      guard let entry = library.entry(of: name) else {
+        absent[name] = Stored(revision: revision, state: bytes.array)
+        continue
+      }
       sites[name] = SiteState(
         entry,
         fusion: try SiteFusion(
@@ -54,8 +64,9 @@ package struct SiteShard: ShardProcessor {
 
   package func encodedState() -> [UInt8] {
     var bytes = [Self.version]
-    for (name, site) in sites.sorted(by: { $0.key < $1.key }) {
-      let state = site.fusion.encodedState()
+    let stored = absent.merging(sites.mapValues(\.stored)) { $1 }
+    for (name, site) in stored.sorted(by: { $0.key < $1.key }) {
+      let state = site.state
       bytes.append(UInt8(clamping: name.utf8.count))
       bytes += name.utf8
       for shift in stride(from: 0, to: 64, by: 8) {
@@ -101,7 +112,9 @@ package struct SiteShard: ShardProcessor {
 
   /// The bytes that each site's state may have, whatever the others have.
   private var share: Int { maximumSize / max(1, sites.count) }
-  private var size: Int { sites.values.reduce(0) { $0 + $1.fusion.size } }
+  private var size: Int {
+    absent.values.reduce(0) { $0 + $1.state.count } + sites.values.reduce(0) { $0 + $1.fusion.size }
+  }
 
   /// Limits a site's state to what the others leave.
   private mutating func limit(_ name: String) -> [FleetMessage] {
@@ -123,15 +136,17 @@ package struct SiteShard: ShardProcessor {
 
   /// Makes the site's state that of its file, and returns whether there is one.
   private mutating func update(_ name: String) -> Bool {
+    absent = absent.filter { library.expects($0.key) }
     if let site = sites[name], library.revision(of: name) == site.revision { return true }
+    let former = sites.removeValue(forKey: name)?.stored ?? absent.removeValue(forKey: name)
     guard let entry = library.entry(of: name) else {
-      sites[name] = nil
+      absent[name] = former
       return false
     }
     unknown[name] = nil
-    let state = sites[name]?.fusion.encodedState()
-    let fusion = state.flatMap {
-      try? unsafe SiteFusion(entry.model, state: $0.span.bytes, isSameSite: false)
+    let fusion = former.flatMap {
+      try? unsafe SiteFusion(
+        entry.model, state: $0.state.span.bytes, isSameSite: $0.revision == entry.revision)
     }
     sites[name] = SiteState(entry, fusion: fusion ?? SiteFusion(entry.model))
     return true

@@ -37,6 +37,11 @@ struct SiteState {
       entry.model.site.receivers.map { ($0.name, Receiver()) }, uniquingKeysWith: { $1 })
   }
 
+  /// What the shard's state has of the site.
+  var stored: SiteShard.Stored {
+    SiteShard.Stored(revision: revision, state: fusion.encodedState())
+  }
+
   mutating func receive(_ report: ReceiverReport) -> [RoomChange] {
     if receivers[report.receiver] == nil { add(stranger: report.receiver) }
     receivers[report.receiver]?.receive(report)

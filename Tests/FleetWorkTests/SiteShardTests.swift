@@ -6,6 +6,7 @@ import FleetReports
 import FleetSites
 import Foundation
 import Fusion
+import Synchronization
 import TestSupport
 import Testing
 
@@ -237,6 +238,41 @@ import Testing
         .filter { $0.stream == .transitions }.count
     }
     #expect(changes <= 1)
+  }
+
+  /// An editor replaces a file, and the worker reads the directory in between.
+  @Test(arguments: [10.0, 4000]) func aMissingFileKeepsTheStateForAnHour(seconds: Double) throws {
+    let time = Mutex(MonotonicTime.now)
+    let library = SiteLibrary(SiteDirectory(scratch.folder.path)) { time.withLock { $0 } }
+    let reports = Self.reports(seconds: 60, stay: 1e9)
+    var shard = try SiteShard(shard: Self.number, state: nil, context: library)
+    var whole = shard
+    func process(_ report: ReceiverReport, _ shard: inout SiteShard) throws -> [FleetMessage] {
+      shard.process(report.json, routingKey: Self.key(report)).filter { $0.stream == .transitions }
+    }
+    for report in reports.prefix(4 * 40) {
+      #expect(try process(report, &shard) == process(report, &whole))
+    }
+    let bytes = try scratch.bytes("museum.toml")
+    try FileManager.default.removeItem(atPath: scratch["museum.toml"])
+    #expect(library.refresh())
+    for report in reports.dropFirst(4 * 40).prefix(4) {
+      #expect(try process(report, &shard).isEmpty)
+      // Another worker takes the shard.
+      shard = try SiteShard(
+        shard: Self.number, state: shard.encodedState(), context: library)
+    }
+    time.withLock { $0 = $0.advanced(bySeconds: seconds) }
+    #expect(try process(reports[4 * 41], &shard).isEmpty)
+    #expect((shard.encodedState().count > 1000) == (seconds < 3600))
+    try scratch.write(bytes, "museum.toml")
+    #expect(library.refresh())
+    var transitions = 0
+    for report in reports.dropFirst(4 * 42) {
+      transitions += try process(report, &shard).count
+    }
+    // All beacons lie, and each has a room already.
+    #expect(seconds < 3600 ? transitions <= 1 : transitions >= 3)
   }
 
   @Test func beaconsLeaveARoomThatTheFileHasNoMore() throws {
