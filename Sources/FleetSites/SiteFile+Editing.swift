@@ -2,8 +2,8 @@ package import Fusion
 internal import TOMLDocuments
 
 extension SiteFile {
-  /// Returns a site file with levels in place of those of the same rooms and receivers, and else as
-  /// it was, comments included.
+  /// Returns a site file with levels in place of those of the same rooms, and else as it was, comments
+  /// included.
   ///
   /// - Throws: An error if the file has one, or if it does not have the room or receiver of a level.
   package static func bytes(
@@ -22,6 +22,11 @@ extension SiteFile {
       }
     }
     var edits: [(range: Range<Int>, text: String)] = []
+    let rooms = Set(levels.map(\.room))
+    for (key, tables) in former where rooms.contains(key[0]) {
+      guard !levels.contains(where: { [$0.room, $0.receiver] == key }) else { continue }
+      edits += tables.map { (lines(of: $0, in: bytes), "") }
+    }
     var added = ""
     for level in levels {
       let tables = former[[level.room, level.receiver]] ?? []
@@ -48,6 +53,17 @@ extension SiteFile {
     _ = try SiteFile(parsing: edited)
     return edited
   }
+
+  /// The lines of a table with a header, and an empty line before them.
+  private static func lines(of table: TOMLTable, in bytes: [UInt8]) -> Range<Int> {
+    let newline = UInt8(ascii: "\n")
+    let last = table.entries.map(\.item.range.upperBound).max() ?? table.range.upperBound
+    let end = bytes[last...].firstIndex(of: newline).map { $0 + 1 } ?? bytes.count
+    var start = bytes[..<table.range.lowerBound].lastIndex(of: newline).map { $0 + 1 } ?? 0
+    if bytes[..<start].suffix(2) == [newline, newline] { start -= 1 }
+    return start..<end
+  }
+
   /// Returns a site file with the receivers' offsets, the exponent and the loss of walls of a site
   /// with the same receivers, and else as it was, comments included.
   ///

@@ -174,6 +174,45 @@ import Testing
     #expect(try SiteFile.bytes(Array(text.utf8), setting: []) == Array(text.utf8))
   }
 
+  /// A receiver that had a level in an earlier walk, and did not report in this one, has none.
+  @Test func replacesAllLevelsOfTheRoom() throws {
+    let text =
+      Self.file + """
+
+
+        [[levels]]
+        room = "Anna's \\"hall\\""
+        receiver = "one"
+        rssi = -71
+        seconds = 10
+        [[levels]]
+        room = "kitchen"
+        receiver = "two"  # now in the hall
+        rssi = -72
+        seconds = 10  # too few
+
+        # The end.
+        """
+    let levels: [Site.Level] = [
+      .init(room: "kitchen", receiver: "one", rssi: -70.25, seconds: 30)
+    ]
+    let edited = try SiteFile.bytes(Array(text.utf8), setting: levels)
+    #expect(
+      String(decoding: edited, as: UTF8.self)
+        == Self.file.replacing("seconds = 12 ", with: "seconds = 30 ")
+        .replacing("rssi = -61 ", with: "rssi = -70.25 ") + """
+
+
+          [[levels]]
+          room = "Anna's \\"hall\\""
+          receiver = "one"
+          rssi = -71
+          seconds = 10
+
+          # The end.
+          """)
+  }
+
   @Test func refusesLevelsOfRoomsThatTheFileDoesNotHave() {
     #expect(throws: SiteFileError.self) {
       try SiteFile.bytes(
