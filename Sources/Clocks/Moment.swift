@@ -70,6 +70,17 @@ public typealias MonotonicTime = Moment<MonotonicLine>
 /// A moment of the calendar in nanoseconds since 1970-01-01T00:00:00Z, for people and files.
 public typealias WallClockTime = Moment<WallClockLine>
 
+extension WallClockTime {
+  /// A time by its seconds since 1970.
+  package init(second: Int64) {
+    let (nanoseconds, isTooLarge) = second.multipliedReportingOverflow(by: 1_000_000_000)
+    self.init(nanoseconds: isTooLarge ? (second < 0 ? .min : .max) : nanoseconds)
+  }
+
+  /// The whole seconds since 1970.
+  package var second: Int64 { nanoseconds / 1_000_000_000 }
+}
+
 /// The distance from monotonic time to wall-clock time.
 @frozen
 public struct WallClockOffset: Hashable, Sendable, BitwiseCopyable, Codable {

@@ -58,7 +58,7 @@ package final class StreamReader: Sendable {
     // What comes during a failure is not the newest any more.
     let start: StreamOffset =
       start == .next
-      ? .time(UInt64(clamping: WallClockTime.now.nanoseconds / 1_000_000_000)) : start
+      ? .time(UInt64(clamping: WallClockTime.now.second)) : start
     state = Mutex(State(start: start))
     self.deliver = deliver
   }

@@ -226,10 +226,3 @@ extension RoomChange {
       missing: receivers)
   }
 }
-
-extension WallClockTime {
-  init(second: Int64) {
-    let (nanoseconds, isTooLarge) = second.multipliedReportingOverflow(by: 1_000_000_000)
-    self.init(nanoseconds: isTooLarge ? (second < 0 ? .min : .max) : nanoseconds)
-  }
-}

@@ -112,7 +112,7 @@ package final class HistoryRebuild: Sendable {
         state.skipped += skipped
       }
     }
-    let oldest = WallClockTime.now.nanoseconds / 1_000_000_000 - Self.age
+    let oldest = WallClockTime.now.second - Self.age
     try database.replaceByRebuilt(oldest: oldest, next: next)
   }
 }

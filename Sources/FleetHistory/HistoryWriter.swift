@@ -170,7 +170,7 @@ package final class HistoryWriter: Sendable {
       }
       let now = MonotonicTime.now
       if now >= retentionTime {
-        let second = WallClockTime.now.nanoseconds / 1_000_000_000 - days * 86400
+        let second = WallClockTime.now.second - days * 86400
         let isMore = try database.deleteChanges(before: second)
         if !isMore { retentionTime = now.advanced(bySeconds: Self.retentionInterval) }
         succeeded()

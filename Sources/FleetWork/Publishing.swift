@@ -47,12 +47,6 @@ extension Whereabouts {
   package var room: String? { if case .room(let name) = self { name } else { nil } }
 }
 
-extension WallClockTime {
-  package init(second: Int64) {
-    self.init(nanoseconds: second.multipliedReportingOverflow(by: 1_000_000_000).partialValue)
-  }
-}
-
 extension Double {
   /// Rounded to thousandths.
   package var rounded: Double { (self * 1000).rounded() / 1000 }

@@ -13,7 +13,7 @@ package struct SiteShard: ShardProcessor {
   private static let beaconsOfSecond = 200
   /// The most sites of a shard that no file has.
   private static let maximumUnknown = 100
-  private static let version: UInt8 = 1
+  private static let version: UInt8 = 2
   /// The most bytes of the sites' states. RabbitMQ 4 takes messages of 16 MiB.
   private static let maximumSize = 12_000_000
 
@@ -46,8 +46,7 @@ package struct SiteShard: ShardProcessor {
       throw ParseError(.invalid("another version of the state"), at: 0)
     }
     while cursor.remaining > 0 {
-      let name = String(
-        decoding: try cursor.read(Int(try cursor.readUInt8())).array, as: UTF8.self)
+      let name = try cursor.readText()
       let revision = try cursor.readLittleEndian(UInt64.self)
       let count = Int(try cursor.readLittleEndian(UInt32.self))
       let bytes = try cursor.read(count)
@@ -63,21 +62,16 @@ package struct SiteShard: ShardProcessor {
   }
 
   package func encodedState() -> [UInt8] {
-    var bytes = [Self.version]
+    var bytes = StateWriter()
+    bytes.put(Self.version)
     let stored = absent.merging(sites.mapValues(\.stored)) { $1 }
     for (name, site) in stored.sorted(by: { $0.key < $1.key }) {
-      let state = site.state
-      bytes.append(UInt8(clamping: name.utf8.count))
-      bytes += name.utf8
-      for shift in stride(from: 0, to: 64, by: 8) {
-        bytes.append(UInt8(truncatingIfNeeded: site.revision >> UInt64(shift)))
-      }
-      for shift in stride(from: 0, to: 32, by: 8) {
-        bytes.append(UInt8(truncatingIfNeeded: state.count >> shift))
-      }
-      bytes += state
+      bytes.put(name)
+      bytes.put(site.revision)
+      bytes.put(UInt32(site.state.count))
+      bytes.put(site.state)
     }
-    return bytes
+    return bytes.bytes
   }
 
   package mutating func process(_ report: [UInt8], routingKey: String) -> [FleetMessage] {
@@ -171,7 +165,7 @@ package struct SiteShard: ShardProcessor {
     guard unknown[name] != nil || unknown.count < Self.maximumUnknown,
       let report = try? unsafe ReceiverReport(parsing: bytes.span.bytes)
     else { return [] }
-    let second = report.time.nanoseconds / 1_000_000_000
+    let second = report.time.second
     guard second >= unknown[name].map({ $0 + 10 }) ?? .min else { return [] }
     unknown[name] = second
     let picture = SitePicture(

@@ -1,11 +1,13 @@
-internal import Bytes
+package import Bytes
 
 /// The bytes of a state: integers with the least significant octet first, and texts after their
 /// lengths.
-struct StateWriter {
-  private(set) var bytes: [UInt8] = []
+package struct StateWriter {
+  package private(set) var bytes: [UInt8] = []
 
-  mutating func put(_ number: some FixedWidthInteger) {
+  package init() {}
+
+  package mutating func put(_ number: some FixedWidthInteger) {
     var number = number.littleEndian
     unsafe withUnsafeBytes(of: &number) { unsafe bytes.append(contentsOf: $0) }  // copied at once
   }
@@ -14,7 +16,9 @@ struct StateWriter {
   mutating func put(_ number: Double) { put(number.bitPattern) }
   mutating func put(_ flag: Bool) { put(flag ? 1 as UInt8 : 0) }
 
-  mutating func put(_ text: String) {
+  package mutating func put(_ bytes: [UInt8]) { self.bytes += bytes }
+
+  package mutating func put(_ text: String) {
     put(UInt16(clamping: text.utf8.count))
     bytes += text.utf8.prefix(Int(UInt16.max))
   }
@@ -35,7 +39,7 @@ extension ByteCursor {
   mutating func readFlag() throws(ParseError) -> Bool { try readUInt8() != 0 }
 
   @_lifetime(self: copy self)
-  mutating func readText() throws(ParseError) -> String {
+  package mutating func readText() throws(ParseError) -> String {
     let count = Int(try readLittleEndian(UInt16.self))
     return String(decoding: try read(count).array, as: UTF8.self)
   }

@@ -84,7 +84,7 @@ struct PastOptions: ParsableArguments {
 
   /// The seconds since 1970.
   func range() throws -> Range<Int64> {
-    let now = WallClockTime.now.nanoseconds / 1_000_000_000
+    let now = WallClockTime.now.second
     let first = try Self.second(since, "--since", now: now)
     let end = try until.map { try Self.second($0, "--until", now: now) } ?? now + 1
     guard first < end else { throw ValidationError("--since must be earlier than --until") }
@@ -134,7 +134,6 @@ enum Table {
 
   /// A time of the history, in RFC 3339, to the second.
   static func time(_ second: Int64) -> String {
-    let (nanoseconds, _) = second.multipliedReportingOverflow(by: 1_000_000_000)
-    return "\(WallClockTime(nanoseconds: nanoseconds).description.prefix(19))Z"
+    "\(WallClockTime(second: second).description.prefix(19))Z"
   }
 }

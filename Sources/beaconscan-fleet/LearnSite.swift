@@ -75,7 +75,7 @@ struct LearnSite: AsyncParsableCommand {
   /// Reads the reports that the engine has until now.
   private func logged(_ site: Site) async throws -> SiteCalibration {
     let since = try PastOptions.second(
-      since, "--since", now: WallClockTime.now.nanoseconds / 1_000_000_000)
+      since, "--since", now: WallClockTime.now.second)
     guard FleetTopic.isName(site.name) else { throw FleetError.notReporting(site.name) }
     let engine = try engine.configuration()
     let stream = StreamReader.log(of: Shard(ofSite: site.name))

@@ -146,7 +146,7 @@ private final class LiveSimulator: Sendable {
 
   private let site: String
   private let state: Mutex<State>
-  private let began = WallClockTime.now.nanoseconds / 1_000_000_000
+  private let began = WallClockTime.now.second
   /// A start that no receiver had before.
   private let boot = UInt64.random(in: 1...UInt64.max)
 
@@ -174,7 +174,7 @@ private final class LiveSimulator: Sendable {
           state.simulator.next().reports.map { second in
             var report = ReceiverReport(second, site: site)
             report.boot = boot
-            report.time = WallClockTime(nanoseconds: (began + second.second) * 1_000_000_000)
+            report.time = WallClockTime(second: began + second.second)
             return report
           }[...]
       }

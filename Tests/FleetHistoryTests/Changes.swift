@@ -10,8 +10,8 @@ extension RoomChange {
   ) {
     self.init(
       site: site, second: second,
-      time: WallClockTime(nanoseconds: second.multipliedReportingOverflow(by: 1_000_000_000).0)
-        .description, beacon: beacon, former: former, formerIsOutside: former == nil, room: room,
+      time: WallClockTime(second: second).description, beacon: beacon, former: former,
+      formerIsOutside: former == nil, room: room,
       isOutside: room == nil, probability: 0.875, runnerUp: "corridor", runnerUpProbability: 0.1,
       missing: ["hall-2"])
   }

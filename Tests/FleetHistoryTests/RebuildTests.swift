@@ -21,7 +21,7 @@ import Testing
   }
 
   /// A second of yesterday.
-  private let start = WallClockTime.now.nanoseconds / 10_000_000_000 * 10 - 86400
+  private let start = WallClockTime.now.second / 10 * 10 - 86400
 
   private var engine: EngineConfiguration {
     var engine = EngineConfiguration(nodes: [.init(host: "127.0.0.1", port: node.port)])
