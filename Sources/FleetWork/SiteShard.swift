@@ -90,11 +90,11 @@ package struct SiteShard: ShardProcessor {
       guard parsed.site == name, parsed.receiver == receiver else {
         sites[name]?.refuse(
           "the report names the receiver \(parsed.site)/\(parsed.receiver)", of: receiver)
-        return []
+        return refusals(of: name)
       }
     } catch {
       sites[name]?.refuse("\(error)", of: receiver)
-      return []
+      return refusals(of: name)
     }
     return limit(name) + messages(sites[name]?.receive(parsed) ?? []) + limitOthers(than: name)
       + pictures(of: name)
@@ -154,6 +154,18 @@ package struct SiteShard: ShardProcessor {
     sites[name]?.pictured = second
     return site.pictures(of: name, second: second).map { picture in
       FleetMessage(
+        .pictures, id: "\(name)/\(second)/\(picture.part)", routingKey: name, body: picture.json)
+    }
+  }
+
+  /// Shows a site whose reports have all been refused, so that none gives it a time, with each 30th.
+  private func refusals(of name: String) -> [FleetMessage] {
+    guard let site = sites[name], !site.hasReport, site.refused % 30 == 1 else { return [] }
+    let second = WallClockTime.now.nanoseconds / 1_000_000_000
+    return site.pictures(of: name, second: second).map { picture in
+      var picture = picture
+      for index in picture.receivers.indices { picture.receivers[index].isMissing = true }
+      return FleetMessage(
         .pictures, id: "\(name)/\(second)/\(picture.part)", routingKey: name, body: picture.json)
     }
   }

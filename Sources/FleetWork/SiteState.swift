@@ -26,7 +26,7 @@ struct SiteState {
   var pictured: Int64?
   private var receivers: [String: Receiver]
   private var strangers: Set<String> = []
-  private var refused = 0
+  private(set) var refused = 0
 
   init(_ entry: SiteLibrary.Entry, fusion: SiteFusion) {
     self.fusion = fusion
@@ -52,6 +52,9 @@ struct SiteState {
   mutating func limit(to size: Int, of name: String) -> [RoomChange] {
     fusion.limit(to: size).map { $0.change(site: name) }
   }
+
+  /// Whether a report could be used.
+  var hasReport: Bool { fusion.second != nil || receivers.values.contains { $0.last != nil } }
 
   /// Counts a report that cannot be used, and keeps the reason until the next that can.
   mutating func refuse(_ sentence: String, of receiver: String) {

@@ -37,6 +37,15 @@ import Testing
     #expect(kinds(events) == ["+receiverSilent one"])
   }
 
+  @Test func reportsTheRefusalAndNotTheSilence() {
+    var fleet = FleetState()
+    var receiver = Values.receiver("one", reported: nil, isMissing: true)
+    receiver.refusal = "it is not JSON"
+    _ = fleet.receive(Values.picture(at: Values.noon, [receiver]))
+    _ = fleet.receive(Values.picture(at: Values.noon + 90, [receiver]))
+    #expect(fleet.alarms.map(\.kind) == [.reportRefused])
+  }
+
   @Test func reportsFaultsOfReceivers() {
     var fleet = FleetState()
     let receivers = [
