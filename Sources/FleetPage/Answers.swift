@@ -97,7 +97,7 @@ struct SiteAnswer: Encodable {
   var ignored: Int
   var alarms: [Alarm]
 
-  /// - Parameter engine: The alarm of the connection to the engine.
+  /// Describes a site, with the alarm of the connection to the engine.
   init(_ state: SiteState, engine: Alarm?) {
     site = state.name
     time = state.second.map(Seconds.text)

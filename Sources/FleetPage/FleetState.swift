@@ -89,10 +89,10 @@ package struct FleetState: Sendable {
 
   mutating func ignore() { tally.ignored += 1 }
 
-  /// Looks for sites of which nothing is published any more. Returns the alarms that begin.
+  /// Looks for sites of which nothing is published any more, by the time since which there is a
+  /// connection to the engine. Without one, no site is silent: it may be published.
   ///
-  /// - Parameter connected: The time since which there is a connection to the engine. Without one,
-  ///   no site is silent: it may be published.
+  /// - Returns: The alarms that begin.
   mutating func update(
     at now: MonotonicTime, _ wallSecond: Int64, connected: MonotonicTime
   ) -> [Event] {
