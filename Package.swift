@@ -346,8 +346,9 @@ let package = Package(
     .executableTarget(
       name: "beaconscan-fleet",
       dependencies: [
-        "Advertising", "Clocks", "FleetEngine", "FleetHistory", "FleetPage", "FleetPicture",
-        "FleetReports", "FleetSites", "FleetWork", "Fusion", "HTTPServing", "Release", "Scanning",
+        "Advertising", "BrokerLink", "Clocks", "FleetEngine", "FleetHistory", "FleetPage",
+        "FleetPicture", "FleetReports", "FleetSites", "FleetWork", "Fusion", "HTTPServing",
+        "Release", "Scanning",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),

@@ -1,7 +1,13 @@
 import CMosquitto
 
 extension BrokerConfiguration {
-  private var kind: String { option == "mqtt" ? "the MQTT broker" : "the fleet's MQTT broker" }
+  private var kind: String {
+    switch option {
+    case "mqtt": "the MQTT broker"
+    case "home-assistant": "Home Assistant's MQTT broker"
+    default: "the fleet's MQTT broker"
+    }
+  }
   private var broker: String { "\(kind) at \(address)" }
 
   func sentence(for failure: MQTTClient.Failure, log: String?) -> String {

@@ -21,6 +21,13 @@ import Scanning
   }
 }
 
+/// A message that the broker has delivered.
+package struct BrokerMessage {
+  var topic: String
+  var payload: [UInt8]
+  var isRetained: Bool
+}
+
 /// A libmosquitto connection to a broker, for one attempt. It tracks waits and acknowledgments.
 ///
 /// It belongs to one thread. libmosquitto runs callbacks only inside the calls made here, and the
@@ -35,15 +42,9 @@ import Scanning
     /// The reason that libmosquitto ended the connection.
     var end: Int32?
     var acknowledged: [Int32] = []
-    var messages: [Received] = []
+    var messages: [BrokerMessage] = []
     /// The first error that libmosquitto logged.
     var error: String?
-  }
-
-  struct Received {
-    var topic: String
-    var payload: [UInt8]
-    var isRetained: Bool
   }
 
   struct Failure: Error {
@@ -120,7 +121,7 @@ import Scanning
         start: message.payload, count: max(0, Int(message.payloadlen)))
       // All expected payloads are short.
       inbox.messages.append(
-        Received(
+        BrokerMessage(
           topic: unsafe String(cString: topic), payload: unsafe Array(bytes.prefix(64)),
           isRetained: unsafe message.retain))
     }
@@ -199,7 +200,7 @@ import Scanning
     return inbox.acknowledged.compactMap { tokens.removeValue(forKey: $0) }
   }
 
-  func takeMessages() -> [Received] {
+  func takeMessages() -> [BrokerMessage] {
     defer { inbox.messages = [] }
     return inbox.messages
   }

@@ -5,7 +5,7 @@ import DequeModule
 /// A topic has one message, and a new one replaces one that waits. Events come from the journal in
 /// order when there is room. Every message that was sent waits for its acknowledgment, and without
 /// one is sent again on the next connection.
-struct Outbox {
+package struct Outbox: Sendable {
   enum Kind: Int, Comparable {
     case status, discovery, state
     /// Not retained by the broker, and dropped when a connection ends.

@@ -5,12 +5,12 @@ package import Regions
 import Scanning
 package import ServiceCore
 
-/// Turns a receiver's reports into messages. It has no clock and no connection.
-package struct Publisher {
+/// Turns a receiver's reports into messages.
+package struct Publisher: BrokerMessages {
   private let configuration: BrokerConfiguration
   let topics: Topics
   let discovery: Discovery
-  var outbox: Outbox
+  package var outbox: Outbox
 
   private var regions: [String: BrokerRegion] = [:]
   private var names: [BeaconIdentity: String] = [:]
@@ -19,8 +19,7 @@ package struct Publisher {
   private var knowsRegions = false
   private var knowsBeacons = false
   /// Entities retained by the broker, until it is known which of them are set.
-  private var strangers: Set<String> = []
-  static let maximumStrangers = 1 << 16
+  private var strangers = RetainedEntities()
   private static let maximumUnnamed = 64
 
   init(_ configuration: BrokerConfiguration, position: Int64) {
@@ -121,7 +120,9 @@ package struct Publisher {
     }
   }
 
-  mutating func publish(_ entry: JournalEntry) {
+  package var status: String { topics.status }
+
+  package mutating func publish(_ entry: JournalEntry) {
     let topic = entry.region.map { topics.region($0).event } ?? topics.visitEvent
     outbox.append(event: topic, entry.record, id: entry.id)
   }
@@ -132,37 +133,29 @@ package struct Publisher {
 
   package mutating func update(health record: [UInt8]) { outbox.set(topics.health, record, .state) }
 
-  mutating func begin() {
+  package mutating func begin() {
     outbox.begin()
     // While disconnected, momentary messages were not published.
     if configuration.includesUnnamedBeacons { rate.expire() }
   }
 
-  /// The subscriptions: Home Assistant's start, and the entities retained by the broker.
-  var filters: [String] {
+  /// Those of Home Assistant's start, and of the entities retained by the broker.
+  package var filters: [String] {
     configuration.discoveryPrefix.map { ["\($0)/status", discovery.filter] } ?? []
   }
 
-  mutating func receive(_ message: MQTTClient.Received) {
+  package mutating func receive(_ message: BrokerMessage) {
     guard let prefix = configuration.discoveryPrefix else { return }
-    if message.topic == "\(prefix)/status" {
-      // A retained status is older than this connection, on which everything was published.
-      if !message.isRetained, message.payload == Array("online".utf8) { outbox.publishAgain() }
-    } else if message.isRetained, !message.payload.isEmpty,
-      strangers.count < Self.maximumStrangers, discovery.isOwn(message.topic)
-    {
-      strangers.insert(message.topic)
-      removeStrangers()
-    }
+    if outbox.publishAgain(after: message, in: prefix) { return }
+    if strangers.insert(message, isOwn: discovery.isOwn) { removeStrangers() }
   }
 
   private mutating func removeStrangers() {
-    guard knowsRegions, knowsBeacons, !strangers.isEmpty else { return }
-    for topic in strangers where !outbox.has(topic, .discovery) {
+    guard knowsRegions, knowsBeacons else { return }
+    for topic in strangers.take() where !outbox.has(topic, .discovery) {
       outbox.remove(topic, .discovery)
       for state in discovery.states(of: topic) { outbox.remove(state, .state) }
     }
-    strangers = []
   }
 
   private mutating func set(_ entities: [Discovery.Entity]) {

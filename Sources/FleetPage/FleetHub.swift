@@ -83,9 +83,7 @@ package final class FleetHub: Sendable {
   /// Whether the messages are of another time than now. Nothing falls silent then.
   private let isRecorded: Bool
 
-  /// Creates a hub without sites.
-  ///
-  /// - Parameter historyTime: The seconds that the history may take for an answer.
+  /// Creates a hub without sites. The history may take so many seconds for an answer.
   package init(
     isRecorded: Bool = false, history: History? = nil, historyTime: Double = 5,
     maximumChanges: Int = 200_000, plan: @escaping PlanReader
@@ -268,6 +266,24 @@ package final class FleetHub: Sendable {
   /// All sites, by their names. The values share their storage with the state.
   var sites: [SiteState] {
     state.withLock { Array($0.fleet.sites.values) }.sorted { $0.name < $1.name }
+  }
+
+  /// The file of a site, and its receivers and beacons if there is a picture of it.
+  package struct SitePlaces: Sendable {
+    package var file: SiteFile
+    package var receivers: [SitePicture.Receiver]?
+    /// By their texts.
+    package var beacons: [String: SitePicture.Beacon]
+  }
+
+  /// The places of all sites that have files, by the names of the sites.
+  package var places: [String: SitePlaces] {
+    state.withLock { $0.fleet.sites }.compactMapValues { site in
+      site.file.map {
+        SitePlaces(
+          file: $0, receivers: site.second == nil ? nil : site.receivers, beacons: site.beacons)
+      }
+    }
   }
 
   func site(_ name: String) -> SiteState? { state.withLock { $0.fleet.sites[name] } }

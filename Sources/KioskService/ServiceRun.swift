@@ -23,7 +23,7 @@ package final class ServiceRun: Sendable {
   let client: ServiceClient
   let hub: KioskHub
   let regions: RegionControl
-  let broker: Broker?
+  let broker: Broker<Publisher>?
   let fleet: FleetReporter?
   let webhooks: WebhookSender?
   private let apps: AppsPart?
@@ -317,7 +317,8 @@ package final class ServiceRun: Sendable {
 
   /// Passes a change of the journal to its observers besides the hub. They must not block.
   private static func follow(
-    _ change: JournalChange, _ hub: KioskHub, _ broker: Broker?, _ webhooks: WebhookSender?
+    _ change: JournalChange, _ hub: KioskHub, _ broker: Broker<Publisher>?,
+    _ webhooks: WebhookSender?
   ) {
     guard case .entry(let entry) = change else { return }
     webhooks?.wake()

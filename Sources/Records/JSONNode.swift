@@ -2,6 +2,8 @@ package indirect enum JSONNode: Equatable, Sendable {
   case null
   case boolean(Bool)
   case integer(Int)
+  /// A number that is not infinite.
+  case number(Double)
   case text(String)
   case array([JSONNode])
   case object([Member])
@@ -49,6 +51,7 @@ extension JSONNode {
     case .null: return "null"
     case .boolean(let value): return value ? "true" : "false"
     case .integer(let value): return String(value)
+    case .number(let value): return value.isFinite ? "\(value)" : "null"
     case .text(let value):
       var bytes: [UInt8] = []
       appendQuoted(value, to: &bytes)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BrokerLink
 import FleetEngine
 
 /// The fleet's engine, as each subcommand that uses it is told.
@@ -48,9 +49,7 @@ struct EngineOptions: ParsableArguments {
     configuration.virtualHost = virtualHost
     configuration.username = engineUser
     if let enginePasswordFile {
-      var line = try Files.bytes(enginePasswordFile).prefix { $0 != UInt8(ascii: "\n") }
-      if line.last == UInt8(ascii: "\r") { line.removeLast() }
-      configuration.password = String(decoding: line, as: UTF8.self)
+      configuration.password = try Files.firstLine(enginePasswordFile)
     }
     if let engineCA {
       var tls = EngineConfiguration.TLS(authorities: engineCA)
@@ -64,24 +63,12 @@ struct EngineOptions: ParsableArguments {
     return configuration
   }
 
-  /// Reads `host`, `host:port`, `[IPv6]` or `[IPv6]:port`.
   private func node(_ text: String, port: UInt16) throws -> EngineConfiguration.Node {
-    var host = text[...]
-    var number: Substring?
-    if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
-      host = text[text.index(after: text.startIndex)..<end]
-      let rest = text[text.index(after: end)...]
-      if !rest.isEmpty { number = rest.hasPrefix(":") ? rest.dropFirst() : "" }
-    } else if let colon = text.lastIndex(of: ":") {
-      host = text[..<colon]
-      number = text[text.index(after: colon)...]
-    }
-    let parsed = number.map { UInt16($0) ?? 0 } ?? port
-    guard !host.isEmpty, parsed > 0, !host.contains(" ") else {
+    guard let address = BrokerAddress(argument: text) else {
       throw ValidationError(
         "--engine must name nodes such as rabbit.local or 10.0.0.5:5672, separated by commas; "
           + "'\(text)' is not one")
     }
-    return EngineConfiguration.Node(host: String(host), port: parsed)
+    return EngineConfiguration.Node(host: address.host, port: address.port ?? port)
   }
 }

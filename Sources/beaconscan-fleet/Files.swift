@@ -49,6 +49,12 @@ enum Files {
     }
   }
 
+  /// The first line of a file, such as a password.
+  static func firstLine(_ path: String) throws -> String {
+    let line = try bytes(path).prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+    return String(decoding: line, as: UTF8.self)
+  }
+
   /// The bytes of an open file up to its end.
   static func bytes(of file: FileDescriptor) throws -> [UInt8] {
     var bytes: [UInt8] = []

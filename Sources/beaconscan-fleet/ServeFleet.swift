@@ -1,4 +1,5 @@
 import ArgumentParser
+import BrokerLink
 import Clocks
 import Dispatch
 import FleetEngine
@@ -36,6 +37,8 @@ struct ServeFleet: AsyncParsableCommand {
 
   @OptionGroup var page: PageOptions
 
+  @OptionGroup var homeAssistant: HomeAssistantOptions
+
   @Option(
     help: ArgumentHelp(
       "A file of pictures and changes in place of the engine; - is standard input.",
@@ -57,9 +60,12 @@ struct ServeFleet: AsyncParsableCommand {
     let counts = RequestCounts()
     let server = HTTPServer(FleetRoutes(hub, counts: counts), rules: try page.rules, counts: counts)
     let addresses = try page.addresses
+    let homeAssistant = try homeAssistant.link()
     let readers = try replay == nil ? readers(to: hub) : []
     let writer = try replay == nil ? database.map(writer) : nil
     if let replay { try PictureReplay(replay).start(to: hub) }
+    homeAssistant?.start()
+    defer { homeAssistant?.stop() }
     do {
       try await Interrupt.canceling {
         try await withThrowingTaskGroup { tasks in
@@ -70,7 +76,7 @@ struct ServeFleet: AsyncParsableCommand {
           }
           for reader in readers { tasks.addTask { await reader.run() } }
           if let writer { tasks.addTask { await writer.run() } }
-          tasks.addTask { try await Self.watch(hub, readers, folder) }
+          tasks.addTask { try await Self.watch(hub, readers, folder, homeAssistant) }
           defer { tasks.cancelAll() }
           try await tasks.next()
           await server.endStreams()
@@ -83,13 +89,15 @@ struct ServeFleet: AsyncParsableCommand {
 
   /// Looks for changes that no message announces: of the connection, the site files and time.
   private static func watch(
-    _ hub: FleetHub, _ readers: [StreamReader], _ folder: SiteFolder
+    _ hub: FleetHub, _ readers: [StreamReader], _ folder: SiteFolder,
+    _ homeAssistant: Broker<RoomPublisher>?
   ) async throws {
     while true {
       let fault = readers.map(\.status).first { $0.node == nil }
       hub.set(fault: fault.map { $0.lastError ?? "there is no connection to the engine yet" })
       hub.lookForSilence()
       folder.read(to: hub)
+      homeAssistant?.update(from: hub)
       try await Task.sleep(for: .seconds(2))
     }
   }

@@ -59,6 +59,8 @@ struct UpCommand: AsyncParsableCommand {
 
   @OptionGroup var database: DatabaseOptions
 
+  @OptionGroup var homeAssistant: HomeAssistantOptions
+
   func validate() throws {
     if let simulate, !(1...200).contains(simulate) {
       throw ValidationError("--simulate must be from 1 to 200 rooms, not \(simulate)")
@@ -123,7 +125,9 @@ struct UpCommand: AsyncParsableCommand {
 
   private func serve(_ arguments: [String]) throws -> ServeFleet {
     var serve = try ServeFleet.parse(arguments)
-    (serve.page, serve.database) = (page, database)
+    serve.page = page
+    serve.database = database
+    serve.homeAssistant = homeAssistant
     return serve
   }
 

@@ -133,7 +133,7 @@ import Testing
   private func receive(_ publisher: inout Publisher, _ messages: [String: String]) {
     for (topic, payload) in messages where !payload.isEmpty {
       publisher.receive(
-        MQTTClient.Received(topic: topic, payload: Array(payload.utf8), isRetained: true))
+        BrokerMessage(topic: topic, payload: Array(payload.utf8), isRetained: true))
     }
   }
 

@@ -38,7 +38,7 @@ final class Scene {
     return configuration
   }
 
-  func link(_ configuration: BrokerConfiguration? = nil) throws -> Broker {
+  func link(_ configuration: BrokerConfiguration? = nil) throws -> Broker<Publisher> {
     try Broker(configuration ?? self.configuration, events.journal) { [reported] event in
       reported.events.withLock { $0.append(event) }
     }
@@ -47,7 +47,7 @@ final class Scene {
   var reports: [BrokerEvent] { reported.events.withLock { $0 } }
 
   /// Has what happened to a region in the journal, and tells a link.
-  func append(_ event: MonitorEvent, to link: Broker) {
+  func append(_ event: MonitorEvent, to link: Broker<Publisher>) {
     let record = record(of: event)
     events.append(record, kind: event.kind.rawValue, region: event.region)
     link.update(wakes: true) { $0.update(region: event, record) }

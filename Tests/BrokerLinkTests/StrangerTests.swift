@@ -17,7 +17,7 @@ import Testing
     for number in 0..<count {
       for entity in publisher.discovery.entities(of: region(number)) {
         publisher.receive(
-          MQTTClient.Received(topic: entity.topic, payload: [0x7B], isRetained: true))
+          BrokerMessage(topic: entity.topic, payload: [0x7B], isRetained: true))
       }
     }
     publisher.setRegions([region(0)])
@@ -25,7 +25,7 @@ import Testing
     // And some of it after that.
     for entity in publisher.discovery.entities(of: region(count)) {
       publisher.receive(
-        MQTTClient.Received(topic: entity.topic, payload: [0x7B], isRetained: true))
+        BrokerMessage(topic: entity.topic, payload: [0x7B], isRetained: true))
     }
     var removed: Set<String> = []
     while let message = publisher.outbox.next() {

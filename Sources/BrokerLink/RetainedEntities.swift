@@ -1,0 +1,33 @@
+/// The topics of Home Assistant's entities that the broker has retained, until it is known which of
+/// them are obsolete.
+struct RetainedEntities {
+  static let maximum = 1 << 16
+
+  private var topics: Set<String> = []
+
+  /// Takes a message if it is an entity of this publisher. Returns whether it is.
+  mutating func insert(_ message: BrokerMessage, isOwn: (String) -> Bool) -> Bool {
+    guard message.isRetained, !message.payload.isEmpty, topics.count < Self.maximum,
+      isOwn(message.topic)
+    else { return false }
+    topics.insert(message.topic)
+    return true
+  }
+
+  /// Returns all, and forgets them.
+  mutating func take() -> Set<String> {
+    defer { topics = [] }
+    return topics
+  }
+}
+
+extension Outbox {
+  /// Publishes all again if a message tells of a start of Home Assistant. Returns whether the
+  /// message is one of its state.
+  mutating func publishAgain(after message: BrokerMessage, in prefix: String) -> Bool {
+    guard message.topic == "\(prefix)/status" else { return false }
+    // A retained status is older than this connection, on which everything was published.
+    if !message.isRetained, message.payload == Array("online".utf8) { publishAgain() }
+    return true
+  }
+}
