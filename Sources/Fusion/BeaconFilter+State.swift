@@ -2,7 +2,16 @@ internal import Bytes
 
 extension BeaconFilter {
   /// The bytes of the state.
-  var size: Int { 40 + 4 * weights.count + 32 * shadows.count }
+  var size: Int {
+    let rest = restVariance
+    return shadows.reduce(44 + 4 * weights.count) { $0 + ($1.isAtRest(rest) ? 5 : 33) }
+  }
+
+  /// The variance of the shadowing of receivers that have not received the beacon. Most have not in a
+  /// large site.
+  private var restVariance: Float {
+    shadows.first { $0.isAtRest($0.lying.variance) }?.lying.variance ?? 0
+  }
 
   func encode(into state: inout StateWriter) {
     state.put(measuredPower)
@@ -15,15 +24,19 @@ extension BeaconFilter {
     state.put(gap)
     state.put(UInt32(weights.count))
     for weight in weights { state.put(weight) }
+    let rest = restVariance
+    state.put(rest)
     state.put(UInt32(shadows.count))
     for shadow in shadows {
+      state.put(shadow.absence)
+      state.put(shadow.isAtRest(rest))
+      guard !shadow.isAtRest(rest) else { continue }
       for memory in [shadow.lying, shadow.carried] {
         state.put(memory.level)
         state.put(memory.share)
         state.put(memory.variance)
       }
       state.put(shadow.reception)
-      state.put(shadow.absence)
     }
   }
 
@@ -41,13 +54,15 @@ extension BeaconFilter {
       weights.append(try cursor.readLittleEndian(UInt32.self))
     }
     shadows = []
-    for _ in 0..<(try cursor.readCount(ofBytes: 32)) {
-      let lying = try Memory(reading: &cursor)
-      let carried = try Memory(reading: &cursor)
-      shadows.append(
-        Shadow(
-          lying: lying, carried: carried, reception: try cursor.readFloat(),
-          absence: try cursor.readFloat()))
+    let rest = Memory(variance: try cursor.readFloat())
+    for _ in 0..<(try cursor.readCount(ofBytes: 5)) {
+      var shadow = Shadow(lying: rest, carried: rest, absence: try cursor.readFloat())
+      if try !cursor.readFlag() {
+        shadow.lying = try Memory(reading: &cursor)
+        shadow.carried = try Memory(reading: &cursor)
+        shadow.reception = try cursor.readFloat()
+      }
+      shadows.append(shadow)
     }
   }
 
@@ -55,6 +70,14 @@ extension BeaconFilter {
   func fits(_ model: SiteModel) -> Bool {
     shadows.count == model.receivers
       && weights.allSatisfy { Int($0 >> 16) <= 2 * model.grid.count }
+  }
+}
+
+extension BeaconFilter.Shadow {
+  /// Whether nothing has been learned of the shadowing, whose variance is then this one.
+  fileprivate func isAtRest(_ variance: Float) -> Bool {
+    let rest = BeaconFilter.Memory(variance: variance)
+    return lying == rest && carried == rest && reception == 0
   }
 }
 

@@ -563,6 +563,27 @@ import Testing
     #expect(fusion.estimate(of: Self.beacon(1))?.place == .room("room 1") && places == 1)
   }
 
+  @Test func `a receiver that has not received a beacon takes few bytes of its state`() throws {
+    let sizes = try (1...4).map { receivers in
+      var fusion = SiteFusion(Self.models[3])
+      for second in 0..<Int64(30) {
+        for receiver in 0..<4 {
+          var report = Self.report(receiver, second, room: 0)
+          if receiver >= receivers { report.receptions = [] }
+          _ = fusion.receive(report)
+        }
+      }
+      let state = fusion.encodedState()
+      #expect(state.count == fusion.size)
+      var other = try unsafe SiteFusion(
+        Self.models[3], state: state.span.bytes, isSameSite: true)
+      #expect(other.encodedState() == state && other.size == fusion.size)
+      #expect(other.finish() == fusion.finish())
+      return fusion.size
+    }
+    for (less, more) in zip(sizes, sizes.dropFirst()) { #expect(less < more) }
+  }
+
   @Test func `reports that wait are bounded by their bytes`() {
     var configuration = SiteFusion.Configuration()
     configuration.maximumSize = 300_000
