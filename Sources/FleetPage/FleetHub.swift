@@ -130,13 +130,13 @@ package final class FleetHub: Sendable {
 
   /// Takes a change, as JSON.
   package func receive(change json: [UInt8]) {
-    let change = try? RoomChange(json: json)
+    let (change, now) = (try? RoomChange(json: json), second)
     update { state in
       guard let change else {
         state.fleet.ignore()
         return []
       }
-      return state.fleet.receive(change)
+      return state.fleet.receive(change, now: now)
     }
   }
 

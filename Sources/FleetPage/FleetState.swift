@@ -13,7 +13,7 @@ package struct FleetState: Sendable {
     /// The changes of a site, and of all sites: 96 MB.
     package var changesOfSite = 100_000
     package var changes = 1_000_000
-    /// The age of a site's oldest change beside the one that came last, in seconds.
+    /// The age of a site's oldest change beside its newest, in seconds.
     package var age: Int64 = 86_400
 
     package init() {}
@@ -73,8 +73,9 @@ package struct FleetState: Sendable {
       Event.alarm)
   }
 
-  /// Takes a change, and returns it unless it is known already.
-  package mutating func receive(_ change: RoomChange) -> [Event] {
+  /// Takes a change, and returns it unless it is known already. Without a time `now`, the newest
+  /// change states the time.
+  mutating func receive(_ change: RoomChange, now: Int64? = nil) -> [Event] {
     guard let move = Move(change), makeRoom(for: change.site),
       sites[change.site]?.receive(change, move) == true
     else {
@@ -83,7 +84,7 @@ package struct FleetState: Sendable {
     }
     tally.changes += 1
     changes += 1
-    trim(change.site, at: move.second)
+    trim(change.site, now: now)
     return [.change(change)]
   }
 
@@ -96,12 +97,14 @@ package struct FleetState: Sendable {
   mutating func update(
     at now: MonotonicTime, _ wallSecond: Int64, connected: MonotonicTime
   ) -> [Event] {
-    sites.keys.sorted().flatMap { name in
-      let events = (sites[name]?.update(at: now, wallSecond, connected: connected) ?? []).map(
-        Event.alarm)
-      guard removed.contains(name), let site = sites[name], site.isSilent else { return events }
-      removed.remove(name)
-      return events + remove(site)
+    sites.values.sorted { $0.name < $1.name }.flatMap { site in
+      let events = sites[site.name]?.update(at: now, wallSecond, connected: connected) ?? []
+      // Without a file and a picture, only the changes of a former time name the site.
+      guard removed.contains(site.name) || site.file == nil && site.second == nil,
+        sites[site.name]?.isSilent == true
+      else { return events.map(Event.alarm) }
+      removed.remove(site.name)
+      return remove(site)
     }
   }
 
@@ -116,14 +119,15 @@ package struct FleetState: Sendable {
     return true
   }
 
-  /// Forgets old changes. The newest one that came decides, which has an older time than others if a
-  /// clock was set back.
-  private mutating func trim(_ site: String, at second: Int64) {
+  /// Forgets old changes. Those of a clock that was ahead do not make others old.
+  private mutating func trim(_ site: String, now: Int64?) {
     func remove(_ count: Int, of site: String, _ fleet: inout FleetState) {
       fleet.sites[site]?.log.removeOldest(count)
       fleet.changes -= count
     }
-    changes -= sites[site]?.log.remove(before: second - limits.age) ?? 0
+    if let newest = sites[site]?.log.newest {
+      changes -= sites[site]?.log.remove(before: min(newest, now ?? newest) - limits.age) ?? 0
+    }
     if let count = sites[site]?.log.count, count > limits.changesOfSite {
       remove(count - limits.changesOfSite, of: site, &self)
     }

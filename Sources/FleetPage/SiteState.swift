@@ -9,6 +9,8 @@ import Scanning
 struct SiteState: Sendable {
   /// The seconds without a report or a picture after which an alarm begins.
   static let patience = 60.0
+  /// The most parts of a picture.
+  private static let maximumParts = 256
   /// The most alarms of beacons outside their rooms.
   static let maximumBeaconAlarms = 1000
 
@@ -45,12 +47,15 @@ struct SiteState: Sendable {
   mutating func receive(
     _ picture: SitePicture, at second: Int64, arrival: MonotonicTime
   ) -> [(alarm: Alarm, isActive: Bool)]? {
-    guard 0..<64 ~= picture.part, 1...64 ~= picture.parts else { return nil }
+    guard 1...Self.maximumParts ~= picture.parts, 0..<picture.parts ~= picture.part else {
+      return nil
+    }
     if second != partsSecond { parts = [:] }
     partsSecond = second
     parts[picture.part] = picture
     guard parts.count >= picture.parts else { return nil }
-    let all = parts.values.flatMap(\.beacons).prefix(SiteFile.maximumBeacons)
+    let all = (0..<picture.parts).flatMap { parts[$0]?.beacons ?? [] }
+      .prefix(SiteFile.maximumBeacons)
     parts = [:]
     beacons = Dictionary(all.map { ($0.beacon, $0) }, uniquingKeysWith: { $1 })
     receivers = Array(picture.receivers.prefix(Site.maximumReceivers))

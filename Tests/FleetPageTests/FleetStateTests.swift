@@ -142,6 +142,14 @@ import Testing
     #expect(looks(hub, 71...140) == ["siteSilent flat"])
   }
 
+  /// The changes of a day are read after a restart, also those of a site that has left since then.
+  @Test func removesASiteThatOnlyChangesName() {
+    let hub = connectedHub()
+    hub.receive(change: Values.change(1, nil, "hall", at: Values.noon).json)
+    #expect(hub.sites.count == 1)
+    #expect(looks(hub, 1...70).isEmpty && hub.sites.isEmpty)
+  }
+
   @Test func reportsNoSilenceAfterItsOwnStandstill() {
     let hub = connectedHub()
     receive(Values.noon, hub, at: 1)
@@ -199,7 +207,7 @@ import Testing
       Values.picture(at: early, [], [Values.sighting(1, in: "hall", since: early - 5)]))
     #expect(fleet.sites["flat"]?.second == early)
     let change = Values.change(1, "hall", "kitchen", at: early + 1)
-    #expect(fleet.receive(change) == [.change(change)])
+    #expect(fleet.receive(change, now: early + 1) == [.change(change)])
     #expect(fleet.sites["flat"]?.beacons[Values.beacon(1)]?.room == "kitchen")
     #expect(fleet.sites["flat"]?.log.moves(from: early, to: early + 9).count == 1)
   }
@@ -224,7 +232,7 @@ import Testing
 
   @Test func takesTheBeaconsOfALargeSite() {
     var fleet = FleetState()
-    let (size, count) = (SitePicture.maximumBeacons, SiteFile.maximumBeacons)
+    let (size, count) = (SitePicture.maximumBeacons, 2 * SiteFile.maximumBeacons)
     for part in 0..<(count / size) {
       let beacons = (part * size..<(part + 1) * size).map {
         Values.sighting($0, in: "hall", since: Values.noon)
@@ -232,7 +240,8 @@ import Testing
       _ = fleet.receive(
         Values.picture(at: Values.noon, [], beacons, part: part, parts: count / size))
     }
-    #expect(fleet.sites["flat"]?.beacons.count == count)
+    #expect(fleet.sites["flat"]?.beacons.count == SiteFile.maximumBeacons)
+    #expect(fleet.sites["flat"]?.beacons[Values.beacon(0)] != nil, "the first ones")
   }
 
   @Test func takesAChangeOnce() {
