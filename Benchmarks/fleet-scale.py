@@ -57,7 +57,7 @@ class Engine:
         (folder / "rabbitmq.conf").write_text(
             f"listeners.tcp.1 = 127.0.0.1:{self.port}\nvm_memory_high_watermark.absolute = 1GB\n")
         (folder / "plugins").write_text("[].\n")
-        names = {"HOME": "", "RABBITMQ_CONFIG_FILE": "rabbitmq.conf", "RABBITMQ_MNESIA_BASE": "data",
+        names = {"HOME": "", "ERL_CRASH_DUMP": "crash", "RABBITMQ_CONFIG_FILE": "rabbitmq.conf", "RABBITMQ_MNESIA_BASE": "data",
                  "RABBITMQ_LOG_BASE": "log", "RABBITMQ_PID_FILE": "pid", "RABBITMQ_ENABLED_PLUGINS_FILE": "plugins"}
         environment = {name: str(folder / file) for name, file in names.items()} | {
             "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "ERL_EPMD_PORT": str(self.port + 1),

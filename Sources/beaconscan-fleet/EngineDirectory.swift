@@ -26,7 +26,8 @@ struct EngineDirectory {
   var environment: [String] {
     [
       "PATH=/usr/lib/rabbitmq/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8",
-      "HOME=\(path)", "ERL_EPMD_PORT=\(port + 1)", "RABBITMQ_NODENAME=fleet@localhost",
+      "HOME=\(path)", "ERL_CRASH_DUMP=\(path)/crash", "ERL_EPMD_PORT=\(port + 1)",
+      "RABBITMQ_NODENAME=fleet@localhost",
       "RABBITMQ_NODE_PORT=\(port)", "RABBITMQ_DIST_PORT=\(port + 2)",
       "RABBITMQ_CONFIG_FILE=\(path)/rabbitmq.conf", "RABBITMQ_MNESIA_BASE=\(path)/data",
       "RABBITMQ_LOG_BASE=\(path)/log", "RABBITMQ_PID_FILE=\(path)/pid",

@@ -61,7 +61,7 @@ def start_node(i):
     open(f'{home}/rabbitmq.conf', 'w').write('\n'.join(lines) + '\n')
     open(f'{home}/plugins', 'w').write('[].\n')
     return start(f'n{i}', ['/usr/lib/rabbitmq/bin/rabbitmq-server'], {
-        'HOME': folder, 'ERL_EPMD_PORT': str(options.port), 'RABBITMQ_NODENAME': f'r{i}@localhost',
+        'HOME': folder, 'ERL_CRASH_DUMP': f'{home}/crash', 'ERL_EPMD_PORT': str(options.port), 'RABBITMQ_NODENAME': f'r{i}@localhost',
         'RABBITMQ_NODE_PORT': str(options.port + i), 'RABBITMQ_DIST_PORT': str(options.port + 20 + i),
         'RABBITMQ_CONFIG_FILE': f'{home}/rabbitmq.conf', 'RABBITMQ_MNESIA_BASE': f'{home}/mnesia',
         'RABBITMQ_LOG_BASE': f'{home}/log', 'RABBITMQ_PID_FILE': f'{home}/pid',

@@ -94,7 +94,8 @@ package final class RabbitMQNode {
     try scratch.write(Array(configuration.utf8), "rabbitmq.conf")
     try scratch.write(Array("[].\n".utf8), "plugins")
     environment = [
-      "HOME": scratch.folder.path, "ERL_EPMD_PORT": "\(namesPort)",
+      "HOME": scratch.folder.path, "ERL_CRASH_DUMP": scratch["crash"],
+      "ERL_EPMD_PORT": "\(namesPort)",
       "RABBITMQ_NODENAME": "test@localhost", "RABBITMQ_NODE_PORT": "\(port)",
       "RABBITMQ_DIST_PORT": "\(try freePort())", "RABBITMQ_CONFIG_FILE": scratch["rabbitmq.conf"],
       "RABBITMQ_MNESIA_BASE": scratch["mnesia"], "RABBITMQ_LOG_BASE": scratch["log"],
