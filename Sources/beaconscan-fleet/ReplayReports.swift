@@ -155,6 +155,23 @@ private struct Comparison {
       "\((nearest.falseChangesPerHour * 10).rounded() / 10)",
     ])
     row(["calibration", percent(fusion.expectedCalibrationError), "–"])
+    printReliability(percent)
+  }
+
+  /// Prints how often the most probable room is right, by its probability, with a bar for each.
+  private func printReliability(_ percent: (Double) -> String) {
+    var rows = [["probability", "seconds", "right", ""]]
+    for (index, bin) in fusion.bins.enumerated() where bin.count > 0 {
+      let share = Double(bin.right) / Double(bin.count)
+      // The mark is where the bar of a calibrated probability ends.
+      let (right, stated) = (Int(share * 40), Int(bin.probability / Double(bin.count) * 40))
+      let bar = (0...40).map { $0 == stated ? "│" : $0 < right ? "▇" : " " }.joined()
+      rows.append([
+        "\(index * 10)–\(index * 10 + 10) %", "\(bin.count)", percent(share), bar,
+      ])
+    }
+    Swift.print()
+    Table.print(rows)
   }
 }
 
