@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Checks that a real Home Assistant discovers the devices of `beaconscan serve --mqtt` and follows their states.
 
-  Tests/Checks/home-assistant.py .build/release/beaconscan HASS     HASS is the program `hass` of an environment with
-                                                              homeassistant==2024.3.3 'josepy<2' paho-mqtt==1.6.1
+  Tests/Checks/home-assistant.py .build/release/beaconscan HASS [.build/release/beaconscan-fleet]
 
-It needs mosquitto (Scripts/setup.sh --ci installs it), and takes some minutes: CI does not run it.
+HASS is the program `hass` of an environment with homeassistant==2024.3.3 'josepy<2' paho-mqtt==1.6.1. With the fleet's
+command, the rooms of a fleet's beacons are checked too. It needs mosquitto (Scripts/setup.sh --ci installs it), and takes some minutes: CI does not run it.
 """
 
 import base64
@@ -88,8 +88,63 @@ class Program:
         self.process.wait()
 
 
+SITE = """
+name = "museum"
+[[rooms]]
+name = "hall"
+[[rooms]]
+name = "shop"
+[[receivers]]
+name = "hall-1"
+room = "hall"
+[[beacons]]
+beacon = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0:7:1"
+name = "Trolley"
+"""
+
+
+def picture(room):
+    """What a worker publishes of the site, with the trolley in a room or outside."""
+    now = time.strftime("%Y-%m-%dT%H:%M:%S.000000Z", time.gmtime())
+    beacon = {"beacon": f"{UUID}:7:1", "isOutside": room is None, "since": now, "probability": 0.94, "bestProbability": 0.94,
+              "runnerUpProbability": 0.03, "received": now} | ({"room": room, "best": room} if room else {})
+    return json.dumps({
+        "site": "museum", "time": now, "part": 0, "parts": 1, "strangers": [], "ignored": 0, "beacons": [beacon],
+        "receivers": [{"name": "hall-1", "isMissing": room is None, "beacons": 1, "lastReport": now}]}) + "\n"
+
+
+def check_fleet(command, folder, broker_port, states, wait):
+    """The fleet's page tells Home Assistant the rooms of pictures that come through a pipe."""
+    (folder / "sites").mkdir()
+    (folder / "sites" / "museum.toml").write_text(SITE)
+    os.mkfifo(folder / "pictures")
+    service = Program(
+        folder / "fleet.log", command, "serve", "--sites", str(folder / "sites"), "--replay", str(folder / "pictures"),
+        "--listen", str(free_port()), "--home-assistant", f"127.0.0.1:{broker_port}")
+    try:
+        with open(folder / "pictures", "w") as pictures:
+            def show(room):
+                pictures.write(picture(room))
+                pictures.flush()
+            value = lambda key: states().get(key, {}).get("state")
+            show("hall")
+            wait("the trolley's device tracker is in the hall", lambda: value("device_tracker.trolley") == "hall")
+            wait("its sensor too", lambda: value("sensor.trolley_room") == "hall")
+            assert states()["sensor.trolley_room"]["attributes"]["probability"] == 0.9
+            assert value("binary_sensor.museum_hall_1_receiver") == "off"
+            show("shop")
+            wait("it goes to the shop", lambda: value("device_tracker.trolley") == "shop")
+            show(None)
+            wait("it is not home", lambda: value("device_tracker.trolley") == "not_home")
+            wait("the receiver is a problem", lambda: value("binary_sensor.museum_hall_1_receiver") == "on")
+            service.kill()
+            wait("without the fleet it is unavailable", lambda: value("device_tracker.trolley") == "unavailable")
+    finally:
+        service.kill()
+
+
 def main():
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 4):
         sys.exit(__doc__)
     binary, hass = str(Path(sys.argv[1]).resolve()), sys.argv[2]
     access = token()
@@ -159,6 +214,8 @@ def main():
             location = lambda: states().get("device_tracker.beaconscan_track_location", {}).get("attributes", {})
             wait("the receiver with a track is where the track ends", lambda: location().get("latitude") == 52.519697
                  and location().get("gps_accuracy") == location().get("accuracy") and location().get("source_type") == "gps")
+            if len(sys.argv) == 4:
+                check_fleet(str(Path(sys.argv[3]).resolve()), folder, broker_port, states, wait)
             service.kill()
             wait("the killed service's entities are unavailable", lambda: value(door) == "unavailable")
             (folder / "air").unlink()
@@ -177,7 +234,7 @@ def main():
             wait("after a restart of Home Assistant they are there", lambda: value(door) == "on")
             print("Home Assistant: all is well")
         except AssertionError:
-            for log in ["service.log", "track.log", "broker.log", "home.log"]:
+            for log in ["service.log", "track.log", "fleet.log", "broker.log", "home.log"]:
                 if (folder / log).exists():
                     print(f"--- {log}\n" + (folder / log).read_text()[-3000:], file=sys.stderr)
             raise
