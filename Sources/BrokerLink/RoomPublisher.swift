@@ -109,18 +109,23 @@ package struct RoomPublisher: BrokerMessages {
     guard let place else {
       devices.remove(beacon)
       for entity in entities(of: beacon, named: "") { outbox.remove(entity.topic, .discovery) }
-      outbox.remove(topic(of: beacon), .state)
+      for topic in [topics(of: beacon).state, topics(of: beacon).estimate] {
+        outbox.remove(topic, .state)
+      }
       return
     }
     devices.insert(beacon)
     for entity in entities(of: beacon, named: place.beacon.name) { set(entity) }
-    let state: JSONNode = [
+    let topics = topics(of: beacon)
+    let state = place.beacon.isOutside ? "not_home" : place.beacon.room ?? "None"
+    outbox.set(topics.state, Array(state.utf8), .state)
+    let estimate: JSONNode = [
       "site": .text(place.site), "room": place.beacon.room.map { .text($0) } ?? .null,
       "isOutside": .boolean(place.beacon.isOutside),
       "probability": .number(place.beacon.probability),
       "since": .text(place.beacon.since),
     ]
-    outbox.set(topic(of: beacon), Array(state.line.utf8), .state)
+    outbox.set(topics.estimate, Array(estimate.line.utf8), .state)
   }
 
   /// The order in which a place is preferred to others: a room, an unknown one, and the outside.
@@ -137,8 +142,10 @@ package struct RoomPublisher: BrokerMessages {
       + TopicName.identifier(of: receiver)
   }
 
-  private func topic(of beacon: BeaconIdentity) -> String {
-    "\(configuration.prefix)/beacons/\(beacon.topicLevel)"
+  /// The topics of a beacon's place: the state of its device tracker, and a record.
+  private func topics(of beacon: BeaconIdentity) -> (state: String, estimate: String) {
+    let topic = "\(configuration.prefix)/beacons/\(beacon.topicLevel)"
+    return ("\(topic)/state", "\(topic)/estimate")
   }
 
   package var filters: [String] {
@@ -198,7 +205,7 @@ package struct RoomPublisher: BrokerMessages {
   }
 
   private func entities(of beacon: BeaconIdentity, named name: String) -> [Entity] {
-    let (id, topic) = (beacon.topicLevel, topic(of: beacon))
+    let (id, topics) = (beacon.topicLevel, topics(of: beacon))
     let device: JSONNode = [
       "identifiers": [.text("\(node)_beacon_\(id)")], "name": .text(name),
       "model": "Bluetooth beacon",
@@ -207,19 +214,17 @@ package struct RoomPublisher: BrokerMessages {
       entity(
         "device_tracker", "beacon_\(id)_tracker",
         [
-          // Home Assistant uses the device's name. A state that is neither home nor away is a place.
-          "name": nil, "source_type": "bluetooth_le", "state_topic": .text(topic),
-          "value_template":
-            "{{ 'not_home' if value_json.isOutside else value_json.room or 'None' }}",
-          "json_attributes_topic": .text(topic),
+          // Home Assistant uses the device's name, and the whole message as the name of a place.
+          "name": nil, "source_type": "bluetooth_le", "state_topic": .text(topics.state),
+          "json_attributes_topic": .text(topics.estimate),
         ], of: device),
       entity(
         "sensor", "beacon_\(id)_room",
         [
-          "name": "Room", "icon": "mdi:map-marker", "state_topic": .text(topic),
+          "name": "Room", "icon": "mdi:map-marker", "state_topic": .text(topics.estimate),
           "value_template":
             "{{ 'outside' if value_json.isOutside else value_json.room or 'None' }}",
-          "json_attributes_topic": .text(topic),
+          "json_attributes_topic": .text(topics.estimate),
         ], of: device),
     ]
   }

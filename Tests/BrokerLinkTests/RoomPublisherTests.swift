@@ -46,21 +46,22 @@ import Testing
     publisher.set(sites: ["museum"])
     publisher.set("museum", receivers: [hall()], beacons: [place("hall", probability: 0.93)])
     let all = retained(&publisher)
-    let beacon = object(all["\(prefix)/beacons/\(keysLevel)"])
+    let beacon = object(all["\(prefix)/beacons/\(keysLevel)/estimate"])
     #expect(beacon["site"] as? String == "museum")
     #expect(beacon["room"] as? String == "hall")
     #expect(beacon["probability"] as? Double == 0.9)
+    #expect(all["\(prefix)/beacons/\(keysLevel)/state"] == "hall")
     #expect(object(all["\(prefix)/receivers/museum/hall-1"])["isMissing"] as? Bool == false)
     let receiver = object(
       all["homeassistant/binary_sensor/beaconscan_fleet/receiver_museum_hall-1/config"])
     let device = try #require(receiver["device"] as? [String: Any])
     #expect(device["suggested_area"] as? String == "hall")
-    for entity in [
-      "device_tracker/beaconscan_fleet/beacon_\(keysLevel)_tracker",
-      "sensor/beaconscan_fleet/beacon_\(keysLevel)_room",
+    for (entity, topic) in [
+      ("device_tracker/beaconscan_fleet/beacon_\(keysLevel)_tracker", "state"),
+      ("sensor/beaconscan_fleet/beacon_\(keysLevel)_room", "estimate"),
     ] {
       let entity = object(all["homeassistant/\(entity)/config"])
-      #expect(entity["state_topic"] as? String == "\(prefix)/beacons/\(keysLevel)")
+      #expect(entity["state_topic"] as? String == "\(prefix)/beacons/\(keysLevel)/\(topic)")
       #expect((entity["device"] as? [String: Any])?["name"] as? String == "Keys")
     }
   }
@@ -71,14 +72,15 @@ import Testing
     publisher.set("museum", receivers: [], beacons: [place(nil, isOutside: true, probability: 1)])
     publisher.set("store", receivers: [], beacons: [place("shelf", probability: 0.8)])
     var all = retained(&publisher)
-    #expect(object(all["\(prefix)/beacons/\(keysLevel)"])["site"] as? String == "store")
+    #expect(object(all["\(prefix)/beacons/\(keysLevel)/estimate"])["site"] as? String == "store")
     publisher.set("store", receivers: [], beacons: [place(nil, isOutside: true)])
     publisher.set("museum", receivers: [], beacons: [place(nil)])
     all = retained(&publisher, all)
-    let beacon = object(all["\(prefix)/beacons/\(keysLevel)"])
+    let beacon = object(all["\(prefix)/beacons/\(keysLevel)/estimate"])
     #expect(beacon["site"] as? String == "museum")
     #expect(beacon["room"] is NSNull)
     #expect(beacon["isOutside"] as? Bool == false)
+    #expect(all["\(prefix)/beacons/\(keysLevel)/state"] == "None")
   }
 
   @Test func `what a site has no more disappears`() {
@@ -86,7 +88,7 @@ import Testing
     publisher.set(sites: ["museum"])
     publisher.set("museum", receivers: [hall()], beacons: [place("hall")])
     var all = retained(&publisher)
-    #expect(all.count == 6)
+    #expect(all.count == 7)
     publisher.set("museum", receivers: [hall(lost: "hci0 is gone")], beacons: [])
     all = retained(&publisher, all)
     #expect(!all.keys.contains { $0.contains(keysLevel) })
@@ -127,10 +129,10 @@ import Testing
       $0.set("museum", receivers: [hall(isMissing: true)], beacons: [place("hall")])
     }
     let subscriber = try Subscriber(to: broker.port, in: scratch)
-    let topic = "\(prefix)/beacons/\(keysLevel)"
+    let topic = "\(prefix)/beacons/\(keysLevel)/state"
     #expect(eventually { subscriber.newest[topic] != nil })
     link.update { $0.set("museum", receivers: [hall()], beacons: [place("shop")]) }
-    #expect(eventually { object(subscriber.newest[topic])["room"] as? String == "shop" })
+    #expect(eventually { subscriber.newest[topic] == "shop" })
     link.stop()
     #expect(eventually { subscriber.newest["\(prefix)/status"] == "offline" })
   }
