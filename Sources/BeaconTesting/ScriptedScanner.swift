@@ -121,7 +121,7 @@ public final class ScriptedScanner: Scanner {
       // A radio receives nothing during a rest.
       if !isRecorded, state.demands.last == ScanDemand.none { state.skip(to: resumed) }
       state.record(demand)
-      return state.failure == nil && state.end != state.delivered ? state.delivered : nil
+      return state.failure == nil && !state.isOver ? state.delivered : nil
     }
     if let delivered { clock.wait(after: delivered, atMost: Self.maximumReceiveTime) }
     let now = clock.now
@@ -160,6 +160,12 @@ extension ScriptedScanner.State {
     health = anew + health
   }
 
+  /// Whether everything up to the end is delivered, or passed during a rest.
+  fileprivate var isOver: Bool {
+    guard let end, let delivered else { return false }
+    return delivered >= end
+  }
+
   private mutating func note(_ changes: [ScannerHealth]) {
     for change in changes {
       states.removeAll { $0.isAbout(change) || $0.adapter == nil || change.adapter == nil }
@@ -193,6 +199,6 @@ extension ScriptedScanner.State {
     let reported = health.prefix { $0.noticed <= reached }.map(\.health)
     health.removeFirst(reported.count)
     note(reported)
-    return ScanProgress(began: start, reached: reached, isOver: reached == end, health: reported)
+    return ScanProgress(began: start, reached: reached, isOver: isOver, health: reported)
   }
 }
