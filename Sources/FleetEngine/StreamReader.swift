@@ -161,8 +161,9 @@ package final class StreamReader: Sendable {
     var received: MonotonicTime?
     try follow(.text("last"), on: connection, Self.endChannel) { message throws(EngineError) in
       if let offset = message?.offset {
-        received = .now
-        return offset >= last.offset
+        if offset >= last.offset { return true }
+        // New ones may come all the time.
+        received = received ?? .now
       }
       if let received, MonotonicTime.now.seconds(since: received) > Self.chunkTime {
         throw beginAnew()

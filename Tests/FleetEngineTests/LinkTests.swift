@@ -188,6 +188,33 @@ private struct NewTally: ShardProcessor {
     await read.value
   }
 
+  /// New messages come all the time, long before the stream is as long as the former one was.
+  @Test func `a stream that was set up anew is noticed while it grows`() async throws {
+    let fleet = try Fleet(Reports(sites: ["a"], receivers: 1, rounds: 1))
+    try fleet.declare()
+    let configuration = fleet.configuration
+    let log = Entries()
+    let reader = try StreamReader(
+      configuration, stream: StreamReader.log(of: shard), from: .first
+    ) { log.append($0) }
+    let read = Task { await reader.run() }
+    let former = 1000
+    try await publish(Array(repeating: [1], count: former), configuration)
+    #expect(await eventually { log.all.count == former })
+    try fleet.node.control("delete_queue", shard.log)
+    try fleet.node.control("close_all_connections", "test")
+    try fleet.declare()
+    var published = 0
+    while log.all.count == former, published < former {
+      try await publish([[2]], configuration)
+      published += 1
+    }
+    #expect(published < former)
+    #expect(log.all.dropFirst(former).first?.offset == 0)
+    read.cancel()
+    await read.value
+  }
+
   /// RabbitMQ 4 drops a message that has come back 20 times, unless its queue states another limit.
   @Test func `reports and states outlive many workers that fail`() throws {
     let fleet = try Fleet(Reports(sites: ["a"], receivers: 1, rounds: 1))
