@@ -206,6 +206,10 @@ check_fleet() {
   inside "$tree" beaconscan-fleet replay /tmp/demo/site.toml /tmp/demo/reports.jsonl | grep 'room 1' >/dev/null ||
     fail 'the installed command of a fleet finds no room'
   inside "$tree" getent passwd beaconscan-fleet >/dev/null || fail 'the package does not make the user beaconscan-fleet'
+  # As `systemctl enable beaconscan-fleet-work@1` makes it.
+  mkdir -p "$tree/etc/systemd/system/multi-user.target.wants"
+  ln -s /usr/lib/systemd/system/beaconscan-fleet-work@.service \
+    "$tree/etc/systemd/system/multi-user.target.wants/beaconscan-fleet-work@1.service"
   inside "$tree" apt-get purge -y beaconscan-fleet >"$place/log" 2>&1 || { cat "$place/log" >&2; fail 'the command of a fleet cannot be removed'; }
   rm -r "$tree/tmp/demo" "$tree"/tmp/beaconscan-fleet_*.deb
   path=$(cd "$tree" && find etc usr var -path '*beaconscan-fleet*' ! -path 'var/lib/dpkg/*' ! -path 'var/log/*' | head -n 1)
