@@ -11,8 +11,8 @@ struct ShowStatus: AsyncParsableCommand {
     abstract: "Shows the workers, the reports that wait, and each site with its receivers.",
     discussion: """
       It asks the engine, and needs neither the page nor the site files. A site is shown if a worker \
-      has published its picture within --within seconds. The status is 69 if no worker runs, or a \
-      receiver is missing or receives nothing.
+      has published its picture within --within seconds. The exit status is 69 if no worker runs, no \
+      site is shown, or a site has a problem.
 
       EXAMPLES
         beaconscan-fleet status
@@ -36,10 +36,10 @@ struct ShowStatus: AsyncParsableCommand {
     let configuration = try engine.configuration()
     let load: EngineLoad?
     var pictures: [SitePicture] = []
-    do throws(EngineError) {
+    do {
       load = try EngineLoad.read(configuration)
       if load != nil { pictures = try await Self.pictures(configuration, seconds: within) }
-    } catch {
+    } catch let error as EngineError {
       throw FleetError(.unavailable, "\(error)")
     }
     guard let load else {
@@ -49,7 +49,7 @@ struct ShowStatus: AsyncParsableCommand {
     let now = WallClockTime.now.nanoseconds / 1_000_000_000
     let waiting = load.waiting.reduce(0) { $0 + $1.reports }
     print(
-      "\(load.node): \(load.workers) worker\(load.workers == 1 ? "" : "s"), \(waiting) reports wait"
+      "\(load.node): \(load.workers) worker\(load.workers == 1 ? "" : "s"), waiting reports: \(waiting)"
     )
     var faults = load.workers == 0 ? ["no worker runs"] : []
     var rows = [["site", "receivers", "beacons", "in rooms", "age", "problems"]]
@@ -68,22 +68,31 @@ struct ShowStatus: AsyncParsableCommand {
     }
     if pictures.isEmpty {
       print("no site has a picture of the last \(within) s")
+      faults.append("no picture")
     } else {
       Table.print(rows)
     }
     guard faults.isEmpty else { throw ExitCode(FleetError.Status.unavailable.rawValue) }
   }
 
+  /// The seconds within which the engine must answer.
+  private static let patience = 20.0
+
   /// Returns the newest picture of each site, with the beacons of all its parts.
   private static func pictures(
     _ configuration: EngineConfiguration, seconds: Int
-  ) async throws(EngineError) -> [SitePicture] {
-    guard
-      let newest = try await StreamReader.newestOffset(
+  ) async throws -> [SitePicture] {
+    let search = Task {
+      try await StreamReader.newestOffset(
         of: StreamReader.pictures, configuration, logger: .ofCommand)
-    else { return [] }
+    }
+    let limit = Task {
+      if (try? await Task.sleep(for: .seconds(patience))) != nil { search.cancel() }
+    }
+    defer { limit.cancel() }
+    guard let newest = try await search.value else { return [] }
     let since = WallClockTime.now.nanoseconds / 1_000_000_000 - Int64(seconds)
-    let sites = Mutex<[String: SitePicture]>([:])
+    let sites = Mutex<[String: [Int: SitePicture]]>([:])
     let isDone = Mutex(false)
     let reader = try StreamReader(
       configuration, stream: StreamReader.pictures, from: .time(UInt64(clamping: since)),
@@ -91,11 +100,9 @@ struct ShowStatus: AsyncParsableCommand {
     ) { entry in
       if let picture = try? SitePicture(json: entry.body) {
         sites.withLock { sites in
-          if let former = sites[picture.site], former.time == picture.time {
-            sites[picture.site]?.beacons += picture.beacons
-          } else {
-            sites[picture.site] = picture
-          }
+          let isSame = sites[picture.site]?.values.first?.time == picture.time
+          if !isSame { sites[picture.site] = [:] }
+          sites[picture.site]?[picture.part] = picture
         }
       }
       if entry.offset >= newest { isDone.withLock { $0 = true } }
@@ -109,12 +116,18 @@ struct ShowStatus: AsyncParsableCommand {
       }
       group.cancelAll()
     }
-    return sites.withLock { $0.values.sorted { $0.site < $1.site } }
+    return sites.withLock { sites in
+      sites.values.compactMap { parts in
+        var picture = parts.values.first
+        picture?.beacons = parts.values.flatMap(\.beacons)
+        return picture
+      }
+    }.sorted { $0.site < $1.site }
   }
 }
 
 extension SitePicture {
-  /// What is wrong with the site and its receivers.
+  /// The faults of the site and its receivers.
   fileprivate var problems: [String] {
     var problems = fault.map { [$0] } ?? []
     let missing = receivers.filter(\.isMissing).map(\.name)

@@ -201,7 +201,7 @@ def check_status(fleet):
     """`status` shows a worker and the simulated site."""
     shown = subprocess.run([fleet.command, "status", "--engine", f"127.0.0.1:{fleet.engine}"], capture_output=True,
                            text=True, timeout=LIMIT)
-    require(" 1 worker, " in shown.stdout and "\nsimulated " in shown.stdout and shown.returncode in (0, 69),
+    require(" 1 worker, waiting reports: " in shown.stdout and "\nsimulated " in shown.stdout and shown.returncode in (0, 69),
             f"status shows the worker and the site:\n{shown.stdout}{shown.stderr}")
 
 
