@@ -1,3 +1,4 @@
+/// The address of a server: `host`, `host:port`, `[IPv6]` or `[IPv6]:port`.
 package struct BrokerAddress: Hashable, Sendable {
   package let host: String
   package let port: UInt16?
@@ -10,7 +11,7 @@ package struct BrokerAddress: Hashable, Sendable {
       let rest = argument[argument.index(after: end)...]
       guard rest.isEmpty || rest.hasPrefix(":") else { return nil }
       port = UInt16(rest.dropFirst())
-      guard rest.isEmpty || port != nil else { return nil }
+      guard !host.isEmpty, rest.isEmpty || port ?? 0 > 0 else { return nil }
       return
     }
     let parts = argument.split(separator: ":", omittingEmptySubsequences: false)

@@ -1,11 +1,11 @@
-/// The topics of Home Assistant's entities that the broker has retained, until it is known which of
+/// The topics that the broker has retained of entities and their states, until it is known which of
 /// them are obsolete.
 struct RetainedEntities {
   static let maximum = 1 << 16
 
   private var topics: Set<String> = []
 
-  /// Takes a message if it is an entity of this publisher. Returns whether it is.
+  /// Takes a message if its topic is one of this publisher's. Returns whether it is.
   mutating func insert(_ message: BrokerMessage, isOwn: (String) -> Bool) -> Bool {
     guard message.isRetained, !message.payload.isEmpty, topics.count < Self.maximum,
       isOwn(message.topic)
@@ -22,7 +22,7 @@ struct RetainedEntities {
 }
 
 extension Outbox {
-  /// Publishes all again if a message tells of a start of Home Assistant. Returns whether the
+  /// Publishes all again after a message of a start of Home Assistant. Returns whether the
   /// message is one of its state.
   mutating func publishAgain(after message: BrokerMessage, in prefix: String) -> Bool {
     guard message.topic == "\(prefix)/status" else { return false }

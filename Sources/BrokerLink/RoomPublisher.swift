@@ -30,35 +30,42 @@ package struct RoomPublisher: BrokerMessages {
     /// The room, or `nil` if the beacon is outside or its room is not known.
     package var room: String?
     package var isOutside: Bool
-    /// The probability of the room, or of the outside, in steps of 0.1: each change is a message.
-    package var probability: Double
+    /// The probability of the room, or of the outside, in steps of 0.1, as each change is a message;
+    /// `nil` for a beacon that no receiver has received for long.
+    package var probability: Double?
     /// The end of the second of its last change, in RFC 3339.
-    package var since: String
+    package var since: String?
 
     package init(
-      _ beacon: BeaconIdentity, name: String, room: String?, isOutside: Bool, probability: Double,
-      since: String
+      _ beacon: BeaconIdentity, name: String, room: String?, isOutside: Bool,
+      probability: Double? = nil, since: String? = nil
     ) {
       self.beacon = beacon
       self.name = name
       self.room = room
       self.isOutside = isOutside
-      self.probability = (probability * 10).rounded() / 10
+      self.probability = probability.map { ($0 * 10).rounded() / 10 }
       self.since = since
     }
   }
 
   private struct Site {
-    var receivers: [Receiver]
-    var beacons: [Beacon]
+    var receivers: [String: Receiver] = [:]
+    var beacons: [BeaconIdentity: Beacon] = [:]
+    /// The looks since which it has no file.
+    var missing = 0
   }
+
+  /// The looks without a file after which a site is gone: an editor may replace the file.
+  static let patience = 30
 
   private let configuration: BrokerConfiguration
   package var outbox = Outbox(position: 0)
   private var sites: [String: Site] = [:]
+  /// The places of each beacon, by the sites.
+  private var places: [BeaconIdentity: [String: Beacon]] = [:]
   /// The sites of the site files, or `nil` until they are known.
   private var expected: Set<String>?
-  private var devices: Set<BeaconIdentity> = []
   private var strangers = RetainedEntities()
 
   init(_ configuration: BrokerConfiguration) {
@@ -66,23 +73,31 @@ package struct RoomPublisher: BrokerMessages {
     outbox.set(status, Array("online".utf8), .status)
   }
 
-  /// Sets the sites that there are. Those without a file disappear.
+  /// Sets the sites that have files. Another one disappears after some looks.
   package mutating func set(sites names: Set<String>) {
-    for site in sites.keys where !names.contains(site) { set(site, receivers: [], beacons: []) }
-    sites = sites.filter { names.contains($0.key) }
+    for site in sites.keys {
+      let missing = names.contains(site) ? 0 : (sites[site]?.missing ?? 0) + 1
+      sites[site]?.missing = missing
+      guard missing >= Self.patience else { continue }
+      set(site, receivers: [], beacons: [])
+      sites[site] = nil
+    }
     expected = names
     removeStrangers()
   }
 
   /// Sets the receivers and the named beacons of a site.
   package mutating func set(_ site: String, receivers: [Receiver], beacons: [Beacon]) {
-    let former = sites.updateValue(Site(receivers: receivers, beacons: beacons), forKey: site)
-    let names = Set(receivers.map(\.name))
-    for receiver in former?.receivers ?? [] where !names.contains(receiver.name) {
+    let former = sites[site] ?? Site()
+    var new = former
+    new.receivers = Dictionary(receivers.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
+    new.beacons = Dictionary(beacons.map { ($0.beacon, $0) }, uniquingKeysWith: { $1 })
+    sites[site] = new
+    for receiver in former.receivers.values where new.receivers[receiver.name] == nil {
       outbox.remove(entity(of: receiver, in: site).topic, .discovery)
       outbox.remove(topic(of: receiver.name, in: site), .state)
     }
-    for receiver in receivers {
+    for receiver in new.receivers.values where former.receivers[receiver.name] != receiver {
       set(entity(of: receiver, in: site))
       let state: JSONNode = [
         "site": .text(site), "isMissing": .boolean(receiver.isMissing),
@@ -90,47 +105,44 @@ package struct RoomPublisher: BrokerMessages {
       ]
       outbox.set(topic(of: receiver.name, in: site), Array(state.line.utf8), .state)
     }
-    var changed = Set(beacons.map(\.beacon))
-    changed.formUnion(former?.beacons.map(\.beacon) ?? [])
-    for beacon in changed { update(beacon) }
+    for beacon in Set(former.beacons.keys).union(new.beacons.keys)
+    where former.beacons[beacon] != new.beacons[beacon] {
+      places[beacon, default: [:]][site] = new.beacons[beacon]
+      update(beacon)
+    }
     removeStrangers()
   }
 
   /// Sets the device and the place of a beacon, which several sites may know.
   private mutating func update(_ beacon: BeaconIdentity) {
-    let places = sites.flatMap { name, site in
-      site.beacons.filter { $0.beacon == beacon }.map { (site: name, beacon: $0) }
-    }
+    let topics = topics(of: beacon)
     // It is in one site, and outside of the others.
-    let place = places.max { first, second in
-      let ranks = (Self.rank(first.beacon), Self.rank(second.beacon))
-      return ranks.0 != ranks.1 ? ranks.0 < ranks.1 : first.site > second.site
+    let place = places[beacon]?.max { first, second in
+      let ranks = (Self.rank(first.value), Self.rank(second.value))
+      return ranks.0 != ranks.1 ? ranks.0 < ranks.1 : first.key > second.key
     }
-    guard let place else {
-      devices.remove(beacon)
+    guard let (site, place) = place.map({ ($0.key, $0.value) }) else {
+      places[beacon] = nil
       for entity in entities(of: beacon, named: "") { outbox.remove(entity.topic, .discovery) }
-      for topic in [topics(of: beacon).state, topics(of: beacon).estimate] {
-        outbox.remove(topic, .state)
-      }
+      outbox.remove(topics.state, .state)
+      outbox.remove(topics.estimate, .state)
       return
     }
-    devices.insert(beacon)
-    for entity in entities(of: beacon, named: place.beacon.name) { set(entity) }
-    let topics = topics(of: beacon)
-    let state = place.beacon.isOutside ? "not_home" : place.beacon.room ?? "None"
+    for entity in entities(of: beacon, named: place.name) { set(entity) }
+    let state = place.isOutside ? "not_home" : place.room ?? "None"
     outbox.set(topics.state, Array(state.utf8), .state)
     let estimate: JSONNode = [
-      "site": .text(place.site), "room": place.beacon.room.map { .text($0) } ?? .null,
-      "isOutside": .boolean(place.beacon.isOutside),
-      "probability": .number(place.beacon.probability),
-      "since": .text(place.beacon.since),
+      "site": .text(site), "room": place.room.map { .text($0) } ?? .null,
+      "isOutside": .boolean(place.isOutside),
+      "probability": place.probability.map { .number($0) } ?? .null,
+      "since": place.since.map { .text($0) } ?? .null,
     ]
     outbox.set(topics.estimate, Array(estimate.line.utf8), .state)
   }
 
   /// The order in which a place is preferred to others: a room, an unknown one, and the outside.
   private static func rank(_ beacon: Beacon) -> Double {
-    beacon.room != nil ? 2 + beacon.probability : beacon.isOutside ? 0 : 1
+    beacon.room != nil ? 2 + (beacon.probability ?? 0) : beacon.isOutside ? 0 : 1
   }
 
   // MARK: - Topics
@@ -149,7 +161,10 @@ package struct RoomPublisher: BrokerMessages {
   }
 
   package var filters: [String] {
-    configuration.discoveryPrefix.map { ["\($0)/status", "\($0)/+/\(node)/+/config"] } ?? []
+    let own = ["\(configuration.prefix)/beacons/#", "\(configuration.prefix)/receivers/#"]
+    return configuration.discoveryPrefix.map {
+      ["\($0)/status", "\($0)/+/\(node)/+/config"] + own
+    } ?? own
   }
 
   package mutating func begin() { outbox.begin() }
@@ -157,20 +172,29 @@ package struct RoomPublisher: BrokerMessages {
   package mutating func publish(_ entry: JournalEntry) {}
 
   package mutating func receive(_ message: BrokerMessage) {
-    guard let prefix = configuration.discoveryPrefix else { return }
-    if outbox.publishAgain(after: message, in: prefix) { return }
-    let node = node
-    let isInserted = strangers.insert(message) {
-      $0.hasPrefix("\(prefix)/") && $0.hasSuffix("/config") && $0.contains("/\(node)/")
+    if let prefix = configuration.discoveryPrefix, outbox.publishAgain(after: message, in: prefix) {
+      return
     }
+    let isInserted = strangers.insert(message) { [self] in isState($0) || isEntity($0) }
     if isInserted { removeStrangers() }
   }
 
-  /// Removes the entities of earlier processes when all sites are known.
+  private func isState(_ topic: String) -> Bool {
+    topic.hasPrefix("\(configuration.prefix)/beacons/")
+      || topic.hasPrefix("\(configuration.prefix)/receivers/")
+  }
+
+  private func isEntity(_ topic: String) -> Bool {
+    configuration.discoveryPrefix.map { topic.hasPrefix("\($0)/") } ?? false
+      && topic.hasSuffix("/config") && topic.contains("/\(node)/")
+  }
+
+  /// Removes what earlier processes have published when all sites are known.
   private mutating func removeStrangers() {
     guard let expected, expected.allSatisfy({ sites[$0] != nil }) else { return }
-    for topic in strangers.take() where !outbox.has(topic, .discovery) {
-      outbox.remove(topic, .discovery)
+    for topic in strangers.take() {
+      let kind: Outbox.Kind = isState(topic) ? .state : .discovery
+      if !outbox.has(topic, kind) { outbox.remove(topic, kind) }
     }
   }
 
@@ -186,7 +210,8 @@ package struct RoomPublisher: BrokerMessages {
   }
 
   private func entity(of receiver: Receiver, in site: String) -> Entity {
-    let id = "\(TopicName.identifier(of: site))_\(TopicName.identifier(of: receiver.name))"
+    // Two pairs of names differ also where they would not with `_` between them.
+    let id = TopicName.identifier(of: "\(site)/\(receiver.name)")
     var device: JSONNode = [
       "identifiers": [.text("\(node)_receiver_\(id)")],
       "name": .text("\(site) \(receiver.name)"), "manufacturer": "beaconscan",

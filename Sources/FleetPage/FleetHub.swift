@@ -271,6 +271,8 @@ package final class FleetHub: Sendable {
   /// The file of a site, and its receivers and beacons if there is a picture of it.
   package struct SitePlaces: Sendable {
     package var file: SiteFile
+    /// Whether pictures come.
+    package var isCurrent: Bool
     package var receivers: [SitePicture.Receiver]?
     /// By their texts.
     package var beacons: [String: SitePicture.Beacon]
@@ -278,10 +280,12 @@ package final class FleetHub: Sendable {
 
   /// The places of all sites that have files, by the names of the sites.
   package var places: [String: SitePlaces] {
-    state.withLock { $0.fleet.sites }.compactMapValues { site in
+    let (sites, isConnected) = state.withLock { ($0.fleet.sites, $0.alarm == nil) }
+    return sites.compactMapValues { site in
       site.file.map {
         SitePlaces(
-          file: $0, receivers: site.second == nil ? nil : site.receivers, beacons: site.beacons)
+          file: $0, isCurrent: isConnected && !site.isSilent,
+          receivers: site.second == nil ? nil : site.receivers, beacons: site.beacons)
       }
     }
   }

@@ -7,7 +7,7 @@ import FleetSites
 import Fusion
 import Scanning
 
-/// The broker through which Home Assistant is told of rooms, as each subcommand that uses it is told.
+/// The broker that Home Assistant reads rooms from.
 struct HomeAssistantOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -27,11 +27,22 @@ struct HomeAssistantOptions: ParsableArguments {
       valueName: "file"))
   var homeAssistantCA: String?
 
-  /// Creates a link, or returns `nil` without a broker.
-  func link() throws -> Broker<RoomPublisher>? {
+  @Option(
+    help: ArgumentHelp(
+      "The name of this fleet there: letters, digits, _ and -. Each fleet needs its own.",
+      valueName: "name"))
+  var homeAssistantNode = "fleet-rooms"
+
+  func validate() throws { _ = try address() }
+
+  private func address() throws -> BrokerAddress? {
     guard let homeAssistant else {
-      guard (homeAssistantUsername ?? homeAssistantPasswordFile ?? homeAssistantCA) == nil else {
-        throw ValidationError("--home-assistant-… needs --home-assistant, the broker")
+      let others = [
+        ("username", homeAssistantUsername), ("password-file", homeAssistantPasswordFile),
+        ("ca", homeAssistantCA),
+      ]
+      if let (name, _) = others.first(where: { $1 != nil }) {
+        throw ValidationError("--home-assistant-\(name) needs --home-assistant, the broker")
       }
       return nil
     }
@@ -40,7 +51,13 @@ struct HomeAssistantOptions: ParsableArguments {
         "--home-assistant must be HOST or HOST:PORT, such as mqtt.local:1883, not '\(homeAssistant)'"
       )
     }
-    var configuration = BrokerConfiguration(host: address.host, node: "fleet")
+    return address
+  }
+
+  /// Creates a link, or returns `nil` without a broker.
+  func link() throws -> Broker<RoomPublisher>? {
+    guard let address = try address() else { return nil }
+    var configuration = BrokerConfiguration(host: address.host, node: homeAssistantNode)
     configuration.option = "home-assistant"
     configuration.port = address.port
     configuration.username = homeAssistantUsername
@@ -55,7 +72,7 @@ struct HomeAssistantOptions: ParsableArguments {
     do throws(BrokerError) {
       return try Broker(configuration) { event in
         switch event {
-        case .connected: FleetError.warn("connected to Home Assistant's broker \(homeAssistant)")
+        case .connected: FleetError.warn("connected to Home Assistant's broker \(address.host)")
         case .failed(let sentence): FleetError.warn(sentence)
         }
       }
@@ -66,7 +83,8 @@ struct HomeAssistantOptions: ParsableArguments {
 }
 
 extension Broker<RoomPublisher> {
-  /// Publishes the places of now, where they differ from those before.
+  /// Publishes the places of now, where they differ from those before. Of a site that nothing is
+  /// received of, nothing is known.
   func update(from hub: FleetHub) {
     let places = hub.places
     update { publisher in
@@ -79,18 +97,28 @@ extension Broker<RoomPublisher> {
           site,
           receivers: receivers.map {
             RoomPublisher.Receiver(
-              name: $0.name, room: rooms[$0.name] ?? nil, isMissing: $0.isMissing,
-              receptionLost: $0.receptionLost)
+              name: $0.name, room: rooms[$0.name] ?? nil,
+              isMissing: $0.isMissing || !place.isCurrent, receptionLost: $0.receptionLost)
           },
           beacons: place.file.beacons.compactMap { identity, known in
-            guard let name = known.name, let beacon = place.beacons["\(identity)"] else {
-              return nil
-            }
-            return RoomPublisher.Beacon(
-              identity, name: name, room: beacon.room, isOutside: beacon.isOutside,
-              probability: beacon.probability, since: beacon.since)
+            known.name.map { place.beacon(identity, named: $0) }
           })
       }
     }
+  }
+}
+
+extension FleetHub.SitePlaces {
+  /// A beacon that no picture has is outside.
+  fileprivate func beacon(_ identity: BeaconIdentity, named name: String) -> RoomPublisher.Beacon {
+    guard isCurrent else {
+      return RoomPublisher.Beacon(identity, name: name, room: nil, isOutside: false)
+    }
+    guard let beacon = beacons["\(identity)"] else {
+      return RoomPublisher.Beacon(identity, name: name, room: nil, isOutside: true)
+    }
+    return RoomPublisher.Beacon(
+      identity, name: name, room: beacon.room, isOutside: beacon.isOutside,
+      probability: beacon.probability, since: beacon.since)
   }
 }

@@ -102,7 +102,7 @@ struct ServeFleet: AsyncParsableCommand {
     }
   }
 
-  /// Reads changes from a database, which nobody waits for longer than for an answer of the page.
+  /// Reads changes from a database. Each query ends after five seconds, as answers of the page do.
   private static func history(_ database: DatabaseConfiguration) -> FleetHub.History {
     var configuration = database
     configuration.answerTime = 5

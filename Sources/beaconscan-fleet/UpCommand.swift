@@ -81,6 +81,8 @@ struct UpCommand: AsyncParsableCommand {
     for path in [directory, "\(directory)/sites"] where unsafe access(path, F_OK) != 0 {
       try Files.makeDirectory(path)
     }
+    // A wrong option ends the command before anything is started.
+    _ = try homeAssistant.link()
     // RabbitMQ's scripts need whole paths.
     let root = try Files.whole(directory)
     let sites = "\(root)/sites"

@@ -9,6 +9,8 @@ import Testing
 /// The rooms of a fleet's beacons, for Home Assistant.
 @Suite struct RoomPublisherTests {
   private let prefix = "beaconscan/fleet"
+  /// The identifier of the receiver hall-1 of the museum.
+  private let hallID = TopicName.identifier(of: "museum/hall-1")
 
   private func publisher() -> RoomPublisher {
     var publisher = RoomPublisher(BrokerConfiguration(host: "h", node: "fleet"))
@@ -53,7 +55,7 @@ import Testing
     #expect(all["\(prefix)/beacons/\(keysLevel)/state"] == "hall")
     #expect(object(all["\(prefix)/receivers/museum/hall-1"])["isMissing"] as? Bool == false)
     let receiver = object(
-      all["homeassistant/binary_sensor/beaconscan_fleet/receiver_museum_hall-1/config"])
+      all["homeassistant/binary_sensor/beaconscan_fleet/receiver_\(hallID)/config"])
     let device = try #require(receiver["device"] as? [String: Any])
     #expect(device["suggested_area"] as? String == "hall")
     for (entity, topic) in [
@@ -83,6 +85,31 @@ import Testing
     #expect(all["\(prefix)/beacons/\(keysLevel)/state"] == "None")
   }
 
+  @Test func `receivers whose names look alike with their sites' are two`() {
+    var publisher = publisher()
+    publisher.set(sites: ["a", "a_b"])
+    func receiver(_ name: String) -> RoomPublisher.Receiver {
+      RoomPublisher.Receiver(name: name, room: nil, isMissing: false, receptionLost: nil)
+    }
+    publisher.set("a", receivers: [receiver("b_c")], beacons: [])
+    publisher.set("a_b", receivers: [receiver("c")], beacons: [])
+    #expect(retained(&publisher).keys.count { $0.hasPrefix("homeassistant/") } == 2)
+  }
+
+  @Test func `a beacon that nothing is known of keeps its device`() {
+    var publisher = publisher()
+    publisher.set(sites: ["museum"])
+    publisher.set("museum", receivers: [], beacons: [place("hall")])
+    let all = retained(&publisher)
+    publisher.set(
+      "museum", receivers: [],
+      beacons: [RoomPublisher.Beacon(keys, name: "Keys", room: nil, isOutside: true)])
+    let later = retained(&publisher, all)
+    #expect(later.count == all.count)
+    #expect(later["\(prefix)/beacons/\(keysLevel)/state"] == "not_home")
+    #expect(object(later["\(prefix)/beacons/\(keysLevel)/estimate"])["probability"] is NSNull)
+  }
+
   @Test func `what a site has no more disappears`() {
     var publisher = publisher()
     publisher.set(sites: ["museum"])
@@ -95,6 +122,12 @@ import Testing
     #expect(
       object(all["\(prefix)/receivers/museum/hall-1"])["receptionLost"] as? String
         == "hci0 is gone")
+    // An editor replaces the file.
+    publisher.set(sites: [])
+    publisher.set(sites: ["museum"])
+    for _ in 1..<RoomPublisher.patience { publisher.set(sites: []) }
+    all = retained(&publisher, all)
+    #expect(all.count == 3)
     publisher.set(sites: [])
     all = retained(&publisher, all)
     #expect(all.keys.sorted() == ["\(prefix)/status"])
@@ -104,15 +137,17 @@ import Testing
     var publisher = publisher()
     let old = "homeassistant/sensor/beaconscan_fleet/beacon_old_room/config"
     let other = "homeassistant/sensor/beaconscan_kiosk/beacon_old_room/config"
-    for topic in [old, other] {
+    let state = "\(prefix)/beacons/old/state"
+    for topic in [old, other, state] {
       publisher.receive(BrokerMessage(topic: topic, payload: [0x7B], isRetained: true))
     }
     publisher.set(sites: ["museum"])
-    var all = retained(&publisher, [old: "{}", other: "{}"])
+    var all = retained(&publisher, [old: "{}", other: "{}", state: "hall"])
     #expect(all[old] != nil)
     publisher.set("museum", receivers: [hall()], beacons: [])
     all = retained(&publisher, all)
     #expect(all[old] == nil)
+    #expect(all[state] == nil)
     #expect(all[other] != nil)
   }
 

@@ -114,7 +114,7 @@ def picture(room):
 
 
 def check_fleet(command, folder, broker_port, states, wait):
-    """The fleet's page tells Home Assistant the rooms of pictures that come through a pipe."""
+    """Home Assistant has the rooms of pictures that come through a pipe."""
     (folder / "sites").mkdir()
     (folder / "sites" / "museum.toml").write_text(SITE)
     os.mkfifo(folder / "pictures")
