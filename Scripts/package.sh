@@ -203,7 +203,7 @@ check_fleet() {
     >"$place/log" 2>&1 || { tail -n 20 "$place/log" >&2; fail 'the command of a fleet cannot be installed'; }
   [ "$(inside "$tree" beaconscan-fleet --version)" = "$version" ] || fail 'the installed command of a fleet has another version'
   inside "$tree" beaconscan-fleet simulate /tmp/demo --seconds 60 >/dev/null
-  inside "$tree" beaconscan-fleet replay /tmp/demo/site.toml /tmp/demo/reports.jsonl | grep 'room 1' >/dev/null ||
+  inside "$tree" beaconscan-fleet replay /tmp/demo/site.toml /tmp/demo/reports.jsonl | grep '→ room ' >/dev/null ||
     fail 'the installed command of a fleet finds no room'
   inside "$tree" getent passwd beaconscan-fleet >/dev/null || fail 'the package does not make the user beaconscan-fleet'
   # As `systemctl enable beaconscan-fleet-work@1` makes it.
