@@ -606,14 +606,19 @@ def relaunch_after_reboot():
 @test
 def relaunch_crash():
     """an app that ends at its event is started again after 10 s and after a minute"""
+    def started():
+        # The program itself may begin much later on a busy machine.
+        lines = run("journalctl --no-pager -b -o short-monotonic -u kiosk.service", check=False).splitlines()
+        return [float(line[1:].split("]")[0]) for line in lines if "Started kiosk.service" in line]
     app = App("--request", "none", "--crash", *monitored(4), log="/var/tmp/crash.log")
+    before = len(started())
     kiosk(app)
     # It ends at the state of its region, its first event.
-    eventually("three attempts", lambda: len(starts(app)) >= 4, patience=600)
-    times = [line["t"] for line in starts(app)][:4]
+    eventually("three attempts", lambda: len(started()) >= before + 4, patience=600)
+    times = started()[before:before + 4]
     pauses = [later - earlier for earlier, later in zip(times, times[1:])]
-    # A slow machine starts a program late.
-    assert pauses[1] > 5 and pauses[2] > 50, pauses
+    # systemd starts a unit a little late.
+    assert pauses[1] > 8 and pauses[2] > 55, pauses
     record = apps()["kiosk.service", "kiosk"]
     assert record["starts"] >= 3, record
     return f"after {', '.join(f'{pause:.1f}' for pause in pauses)} s"
