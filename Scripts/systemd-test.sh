@@ -44,9 +44,10 @@ set_up() {
   cp "$place"/root/boot/vmlinuz-* "$place/vmlinuz"
   cp "$place"/root/boot/initrd.img-* "$place/initrd"
   mkdir "$place"/root/{host,out}
+  # The first mount loads the module, which finds both devices. A second one at the same time could find none.
   cat >"$place/root/etc/fstab" <<'FSTAB'
 host /host 9p trans=virtio,version=9p2000.L,msize=262144,ro 0 0
-out /out 9p trans=virtio,version=9p2000.L,msize=262144,cache=none 0 0
+out /out 9p trans=virtio,version=9p2000.L,msize=262144,cache=none,x-systemd.requires-mounts-for=/host 0 0
 FSTAB
   cp Tests/Systemd/guest.service "$place/root/etc/systemd/system/guest.service"
   ln -s ../guest.service "$place/root/etc/systemd/system/multi-user.target.wants/guest.service"
