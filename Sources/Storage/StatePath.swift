@@ -135,6 +135,26 @@ package enum StatePath {
     }
   }
 
+  /// Replaces a file, or makes it, for this user alone: at each moment, also of a power cut, it has
+  /// the former bytes or the new ones.
+  package static func replace(_ file: String, with bytes: [UInt8]) throws(StorageError) {
+    let path = FilePath(file)
+    let new = path.beside(".new")
+    do {
+      let descriptor = try FileDescriptor.open(
+        new, .writeOnly, options: [.create, .truncate, .closeOnExec], permissions: .ownerReadWrite)
+      try descriptor.closeAfter {
+        try descriptor.writeAll(bytes)
+        guard fsync(descriptor.rawValue) == 0 else { throw Errno(rawValue: errno) }
+      }
+    } catch {
+      throw .failed("write", new, error)
+    }
+    try rename(new, to: path)
+    let folder = path.removingLastComponent()
+    try sync(folder.isEmpty ? "." : folder)
+  }
+
   static func sync(_ directory: FilePath) throws(StorageError) {
     do {
       let descriptor = try FileDescriptor.open(

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 package import Logging
+import Storage
 import Synchronization
 
 /// The decisions about all apps, in one file, which is replaced as a whole and synchronized, so that
@@ -57,16 +58,9 @@ package final class DecisionStore: Sendable {
       do {
         try write()
       } catch {
-        logger.error("the decision about \(app) is not stored: \(path): \(error)")
+        logger.error("the decision about \(app) is not stored: \(error)")
       }
     }
-  }
-
-  private struct WriteError: Error, CustomStringConvertible {
-    let call: String
-    let error = errno
-    // The text is copied at once.
-    var description: String { "\(call): \(unsafe String(cString: strerror(error)))" }
   }
 
   private func write() throws {
@@ -74,27 +68,6 @@ package final class DecisionStore: Sendable {
       .sorted { ($0.app.identifier, $0.app.user) < ($1.app.identifier, $1.app.user) }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-    let bytes = [UInt8](try encoder.encode(entries))
-    let temporary = "\(path).new"
-    // The paths and the bytes outlive the calls.
-    let file = unsafe open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-    guard file >= 0 else { throw WriteError(call: "open") }
-    defer { close(file) }
-    var count = 0
-    while count < bytes.count {
-      let written = unsafe bytes[count...].withUnsafeBytes {
-        unsafe Glibc.write(file, $0.baseAddress, $0.count)
-      }
-      guard written > 0 else { throw WriteError(call: "write") }
-      count += written
-    }
-    guard fsync(file) == 0 else { throw WriteError(call: "fsync") }
-    guard unsafe rename(temporary, path) == 0 else { throw WriteError(call: "rename") }
-    let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
-    let directory = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard directory >= 0 else { throw WriteError(call: "open") }
-    defer { close(directory) }
-    // Some file systems cannot synchronize a directory.
-    guard fsync(directory) == 0 || errno == EINVAL else { throw WriteError(call: "fsync") }
+    try StatePath.replace(path, with: Array(try encoder.encode(entries)))
   }
 }
