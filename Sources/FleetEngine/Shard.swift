@@ -32,6 +32,9 @@ package struct Shard: Hashable, Sendable {
 extension FleetTopic {
   /// Returns the AMQP routing key of a receiver's reports, in the exchange `amq.topic`.
   package static func routingKey(ofSite site: String, receiver: String) -> String {
-    reports(ofSite: site, receiver: receiver).replacing("/", with: ".")
+    routingKey(of: reports(ofSite: site, receiver: receiver))
   }
+
+  /// Returns the AMQP routing key of an MQTT topic, in the exchange `amq.topic`.
+  package static func routingKey(of topic: String) -> String { topic.replacing("/", with: ".") }
 }

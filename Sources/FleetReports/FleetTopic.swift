@@ -31,6 +31,16 @@ package enum FleetTopic {
 
   /// Returns the topic of a receiver's reports, for example `fleet/07/museum/hall-2/seen`.
   package static func reports(ofSite site: String, receiver: String) -> String {
-    "fleet/\(text(ofShard: shard(ofSite: site)))/\(site)/\(receiver)/seen"
+    topic("seen", site, receiver)
+  }
+
+  /// Returns the topic of the configurations that a receiver takes, for example
+  /// `fleet/21/museum/hall-2/configuration`.
+  package static func configuration(ofSite site: String, receiver: String) -> String {
+    topic("configuration", site, receiver)
+  }
+
+  private static func topic(_ kind: String, _ site: String, _ receiver: String) -> String {
+    "fleet/\(text(ofShard: shard(ofSite: site)))/\(site)/\(receiver)/\(kind)"
   }
 }

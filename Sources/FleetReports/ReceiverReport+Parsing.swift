@@ -42,6 +42,7 @@ extension ReceiverReport {
     time = try reader.time("time")
     seconds = try reader.number("seconds", 0.001...3600, decimals: 1000)
     reception = try reader.reception("receptionLost")
+    configuration = try reader.configuration("configuration")
     beacons = try reader.beacons("beacons")
     delay =
       members["delay"] == nil
@@ -91,11 +92,18 @@ private struct Members {
   }
 
   func boot(_ key: String) throws(ReportError) -> UInt64 {
-    // The parser of numbers also takes a sign.
-    guard let text = members[key]?.asString, text.utf8.count == 16, !text.hasPrefix("+"),
-      !text.hasPrefix("-"), let number = UInt64(text, radix: 16)
-    else { throw error(key, "16 hexadecimal digits") }
+    guard let number = members[key]?.asString.flatMap({ UInt64(digits: $0) }) else {
+      throw error(key, "16 hexadecimal digits")
+    }
     return number
+  }
+
+  private func version(_ key: String) throws(ReportError) -> ConfigurationVersion? {
+    if members[key] == nil { return nil }
+    guard let version = members[key]?.asString.flatMap({ ConfigurationVersion($0) }) else {
+      throw error(key, "16 hexadecimal digits")
+    }
+    return version
   }
 
   func time(_ key: String) throws(ReportError) -> WallClockTime {
@@ -106,13 +114,28 @@ private struct Members {
   }
 
   func reception(_ key: String) throws(ReportError) -> ReceiverReport.Reception {
-    if isNull(key) { return .receiving }
+    isNull(key) ? .receiving : .lost(try reason(key, "null, or "))
+  }
+
+  private func reason(_ key: String, _ other: String = "") throws(ReportError) -> String {
     guard let reason = members[key]?.asString,
       reason.unicodeScalars.count <= ReceiverReport.maximumReasonLength
     else {
-      throw error(key, "null, or a text of \(ReceiverReport.maximumReasonLength) characters")
+      throw error(
+        key, "\(other)a text of \(ReceiverReport.maximumReasonLength) characters")
     }
-    return .lost(reason)
+    return reason
+  }
+
+  func configuration(_ key: String) throws(ReportError) -> ReceiverReport.Configuration {
+    if members[key] == nil { return ReceiverReport.Configuration() }
+    guard case .object(let inner)? = members[key] else { throw error(key, "a JSON object") }
+    let reader = Members(inner, path: "\(key).")
+    return ReceiverReport.Configuration(
+      version: try reader.version("version"), trial: try reader.version("trial"),
+      refusal: try reader.version("refused").map { version throws(ReportError) in
+        ReceiverReport.Configuration.Refusal(version, try reader.reason("reason"))
+      })
   }
 
   func beacons(_ key: String) throws(ReportError) -> [ReceiverReport.Beacon] {

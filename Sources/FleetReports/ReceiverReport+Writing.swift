@@ -31,6 +31,7 @@ extension ReceiverReport {
     case .receiving: bytes += "null".utf8
     case .lost(let reason): bytes.append(text: reason, longest: Self.maximumReasonLength)
     }
+    if configuration != Configuration() { configuration.write(to: &bytes) }
     bytes += #","beacons":["#.utf8
     for (index, beacon) in beacons.prefix(Self.maximumBeacons).enumerated() {
       if index > 0 { bytes.append(UInt8(ascii: ",")) }
@@ -54,6 +55,25 @@ extension ReceiverReport {
     json.removeLast()
     json.append(delay: min(delay, maximumDelay))
     json.append(UInt8(ascii: "}"))
+  }
+}
+
+extension ReceiverReport.Configuration {
+  fileprivate func write(to bytes: inout [UInt8]) {
+    bytes += #","configuration":{"#.utf8
+    var separator = ""
+    func put(_ name: String, _ text: String) {
+      bytes += #"\#(separator)"\#(name)":"#.utf8
+      bytes.append(text: text, longest: ReceiverReport.maximumReasonLength)
+      separator = ","
+    }
+    if let version { put("version", "\(version)") }
+    if let trial { put("trial", "\(trial)") }
+    if let refusal {
+      put("refused", "\(refusal.version)")
+      put("reason", refusal.reason)
+    }
+    bytes.append(UInt8(ascii: "}"))
   }
 }
 

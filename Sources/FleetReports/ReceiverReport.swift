@@ -9,7 +9,7 @@ package struct ReceiverReport: Equatable, Sendable {
   package static let maximumBeacons = 4096
   /// The longest report, in bytes.
   package static let maximumLength = 1 << 20
-  /// The longest text of ``Reception/lost(_:)``, in Unicode scalars.
+  /// The longest text of ``Reception/lost(_:)`` and of a refusal, in Unicode scalars.
   package static let maximumReasonLength = 256
   package static let maximumNumber = (1 << 53) - 1
   package static let maximumSightings = 1_000_000
@@ -20,6 +20,36 @@ package struct ReceiverReport: Equatable, Sendable {
     case receiving
     /// Nothing can be received, for the reason given: the absence of beacons means nothing.
     case lost(String)
+  }
+
+  /// What the receiver does with the configurations that its fleet sends.
+  package struct Configuration: Equatable, Sendable {
+    package struct Refusal: Equatable, Sendable {
+      package var version: ConfigurationVersion
+      /// One sentence, at most ``ReceiverReport/maximumReasonLength`` Unicode scalars.
+      package var reason: String
+
+      package init(_ version: ConfigurationVersion, _ reason: String) {
+        self.version = version
+        self.reason = reason
+      }
+    }
+
+    /// The version in use; `nil` if the fleet has sent none.
+    package var version: ConfigurationVersion?
+    /// The version that is tried, and takes the place of ``version`` if the receiver works with it.
+    package var trial: ConfigurationVersion?
+    /// The last version that cannot be used, until another one is.
+    package var refusal: Refusal?
+
+    package init(
+      version: ConfigurationVersion? = nil, trial: ConfigurationVersion? = nil,
+      refusal: Refusal? = nil
+    ) {
+      self.version = version
+      self.trial = trial
+      self.refusal = refusal
+    }
   }
 
   package struct Beacon: Equatable, Sendable {
@@ -68,6 +98,7 @@ package struct ReceiverReport: Equatable, Sendable {
   /// The length of the stretch of time, in seconds. A report states it in milliseconds.
   package var seconds: Double
   package var reception: Reception
+  package var configuration = Configuration()
   package var beacons: [Beacon]
   /// The time from ``time`` to the sending, in seconds, if it is 2 s or more; otherwise 0. A report
   /// states it in milliseconds.

@@ -93,6 +93,22 @@ import Testing
     ])
   func names(name: String, isName: Bool) { #expect(FleetTopic.isName(name) == isName) }
 
+  @Test func `a report states the configuration`() throws {
+    var report = Self.report
+    let version = ConfigurationVersion(of: Array("foobar".utf8))
+    // The vector of the hash's authors (draft-eastlake-fnv).
+    #expect("\(version)" == "85944171f73967e8")
+    report.configuration = .init(
+      version: ConfigurationVersion(of: []), trial: version, refusal: .init(version, "no \"a\""))
+    let text = Self.text.replacing(
+      #""beacons""#,
+      with: #""configuration":{"version":"cbf29ce484222325","trial":"85944171f73967e8","#
+        + #""refused":"85944171f73967e8","reason":"no \"a\""},"beacons""#)
+    #expect(String(decoding: report.json, as: UTF8.self) == text)
+    #expect(try parse(text) == report)
+    #expect(try parse(text.replacing(#""trial":"85944171f73967e8","#, with: "")) != report)
+  }
+
   @Test func roundTrips() throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     print("seed \(seed)")
@@ -117,6 +133,12 @@ import Testing
       seconds: Double(Int.random(in: 1...3_600_000, using: &generator)) / 1000,
       reception: reasons[Int(generator.next() % 5)])
     report.delay = Double(Int.random(in: 0...100_000, using: &generator)) / 1000
+    let version = ConfigurationVersion(of: generator.bytes(3))
+    report.configuration =
+      [
+        .init(), .init(version: version), .init(trial: version),
+        .init(version: version, refusal: .init(version, "hall: \"exit\" \u{1} ü")),
+      ][Int(generator.next() % 4)]
     for minor in 0..<UInt16.random(in: 0...40, using: &generator) {
       let maximum = Int8.random(in: -127...20, using: &generator)
       let mean = Int.random(in: -12700...100 * Int(maximum), using: &generator)
@@ -197,6 +219,18 @@ import Testing
       (#""version":1"#, #""version":"1""#, "version of the report must be an integer from 1"),
       (#""museum""#, #""mu.seum""#, "site of the report must be 1 to 64 ASCII letters"),
       (#""hall-2""#, "null", "receiver of the report must be 1 to 64 ASCII letters"),
+      (
+        #""beacons":["#, #""configuration":[],"beacons":["#,
+        "configuration of the report must be a JSON object"
+      ),
+      (
+        #""beacons":["#, #""configuration":{"trial":"1"},"beacons":["#,
+        "configuration.trial of the report must be 16 hexadecimal"
+      ),
+      (
+        #""beacons":["#, #""configuration":{"refused":"00c0ffee00000001"},"beacons":["#,
+        "configuration.reason of the report must be a text of 256 characters"
+      ),
       ("00c0ffee00000001", "+0c0ffee00000001", "boot of the report must be 16 hexadecimal"),
       ("00c0ffee00000001", "c0ffee00000001", "boot of the report must be 16 hexadecimal"),
       (#""number":7"#, #""number":0"#, "number of the report must be an integer from 1 to"),
