@@ -14,6 +14,7 @@ final class BrokerConnector: Sendable {
   private let configuration: BrokerConfiguration
   private let library: MosquittoLibrary
   private let lastWill: String?
+  private let longestPayload: Int
   private let report: @Sendable (BrokerEvent) -> Void
   private let shared = Mutex(State())
   let thread = WorkerThread()
@@ -23,17 +24,19 @@ final class BrokerConnector: Sendable {
   private static let stableTime = 30.0
 
   /// Creates a connector, which reports on its thread. The broker publishes `offline` under the
-  /// topic of the last will, if there is one, when a connection is lost.
+  /// topic of the last will, if there is one, when a connection is lost. Of a message's payload the
+  /// first bytes are kept, up to a number.
   ///
   /// - Throws: `BrokerError` if the configuration is not valid or libmosquitto cannot be loaded.
   init(
-    _ configuration: BrokerConfiguration, lastWill: String?,
+    _ configuration: BrokerConfiguration, lastWill: String?, longestPayload: Int = 64,
     report: @escaping @Sendable (BrokerEvent) -> Void
   ) throws(BrokerError) {
     try configuration.check()
     library = try MosquittoLibrary.shared.get()
     self.configuration = configuration
     self.lastWill = lastWill
+    self.longestPayload = longestPayload
     self.report = report
   }
 
@@ -83,7 +86,8 @@ final class BrokerConnector: Sendable {
   private func connect(_ use: (MQTTClient) throws(MQTTClient.Failure) -> Void) -> Double {
     let session: MQTTClient
     do throws(MQTTClient.Failure) {
-      session = try MQTTClient(configuration, library, lastWill: lastWill)
+      session = try MQTTClient(
+        configuration, library, lastWill: lastWill, longestPayload: longestPayload)
     } catch {
       fail(configuration.sentence(for: error, log: nil))
       return 0

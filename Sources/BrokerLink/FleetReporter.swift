@@ -16,6 +16,8 @@ package struct FleetConfiguration: Sendable {
   package var outbox: String
   /// The bytes of both files.
   package var outboxBytes = 256_000_000
+  /// What the fleet has configured of this receiver.
+  package var settings: FleetSettings
   /// The seconds from one report to the next.
   package var interval = 1.0
 
@@ -27,6 +29,7 @@ package struct FleetConfiguration: Sendable {
     self.site = site
     self.receiver = receiver
     self.outbox = outbox
+    settings = FleetSettings("\(outbox).settings")
   }
 
   /// Returns whether a text can name a site or a receiver.
@@ -50,17 +53,23 @@ package enum FleetEvent: Sendable, Equatable {
   /// The outbox cannot be written.
   case disk(String)
   case diskRestored
+  /// A configuration of the fleet is kept.
+  case configured(String)
+  /// A configuration of the fleet is not used, or none can be sent.
+  case refused(String)
 }
 
 /// Reports to a fleet once a second which beacons were received.
 ///
 /// One thread makes the reports, and puts them into the outbox on disk. Another one publishes them
 /// in order, and takes each out when the broker has acknowledged it. A report therefore outlives
-/// the broker and this process.
+/// the broker and this process. The fleet's configurations come over the same connection.
 package final class FleetReporter: Sendable {
   private struct Kept: ~Copyable {
     var queue: MessageQueue
     var sent = 0
+    /// The reports that were made, and those of earlier processes.
+    var made = 0
     var isDropping = false
     var isFaulty = false
   }
@@ -69,6 +78,8 @@ package final class FleetReporter: Sendable {
   private let connector: BrokerConnector
   private let meter: SightingMeter
   private let outbox: Mutex<Kept>
+  private let settings: Mutex<FleetSettings>
+  private let subscription = Mutex(Subscription())
   private let thread = WorkerThread()
   private let report: @Sendable (FleetEvent) -> Void
 
@@ -86,12 +97,15 @@ package final class FleetReporter: Sendable {
     self.configuration = configuration
     self.meter = meter
     self.report = report
-    connector = try BrokerConnector(configuration.broker, lastWill: nil) { report(.broker($0)) }
+    connector = try BrokerConnector(
+      configuration.broker, lastWill: nil, longestPayload: ConfigurationVersion.maximumLength + 1
+    ) { report(.broker($0)) }
+    settings = Mutex(configuration.settings)
     do throws(StorageError) {
-      outbox = Mutex(
-        Kept(
-          queue: try MessageQueue(
-            configuration.outbox, limits: MessageQueue.Limits(bytes: configuration.outboxBytes))))
+      let queue = try MessageQueue(
+        configuration.outbox, limits: MessageQueue.Limits(bytes: configuration.outboxBytes))
+      let made = queue.waiting
+      outbox = Mutex(Kept(queue: queue, made: made))
     } catch {
       throw BrokerError("the fleet's reports cannot be kept: \(error)", isOfFile: true)
     }
@@ -106,9 +120,16 @@ package final class FleetReporter: Sendable {
     }
   }
 
+  /// The fleet's configuration that is in use, or `nil`.
+  package var settingsText: [UInt8]? { settings.withLock(\.text) }
+
   /// Starts to report, unless it was started before. `receptionLost` returns the reason that
-  /// nothing can be received now, or `nil`.
-  package func start(receptionLost: @escaping @Sendable () -> String?) {
+  /// nothing can be received now, or `nil`. `use` changes to a configuration of the fleet, or back
+  /// to none, and returns the reason that this is not possible, or `nil`.
+  package func start(
+    receptionLost: @escaping @Sendable () -> String?,
+    use: @escaping @Sendable (_ configuration: [UInt8]?) -> String? = { _ in nil }
+  ) {
     connector.start { [self] session throws(MQTTClient.Failure) in
       defer {
         take(from: session)
@@ -116,7 +137,7 @@ package final class FleetReporter: Sendable {
       }
       try publish(on: session)
     }
-    if !thread.start({ [self] in makeReports(receptionLost) }) {
+    if !thread.start({ [self] in makeReports(receptionLost, use) }) {
       report(
         .broker(
           .failed(
@@ -134,7 +155,9 @@ package final class FleetReporter: Sendable {
 
   // MARK: Reports
 
-  private func makeReports(_ receptionLost: () -> String?) {
+  private func makeReports(
+    _ receptionLost: () -> String?, _ use: ([UInt8]?) -> String?
+  ) {
     var report = ReceiverReport(
       site: configuration.site, receiver: configuration.receiver, boot: .random(in: 0...UInt64.max),
       number: 0, time: .now)
@@ -158,12 +181,17 @@ package final class FleetReporter: Sendable {
       report.seconds = min(max(now.seconds(since: last), 0.001), 3600)
       // What was not received in a stretch without reception at either end means nothing.
       report.reception = (lost ?? lostBefore).map { .lost($0) } ?? .receiving
+      report.configuration = settings.withLock(\.state)
       report.beacons.removeAll(keepingCapacity: true)
       spare.move(to: &report)
       payload.removeAll(keepingCapacity: true)
       report.write(to: &payload)
       append(report.topic, payload)
-      if isLast { return }
+      configure(lost, use)
+      if isLast {
+        settings.withLock { $0.stop() }
+        return
+      }
       last = now
       lostBefore = lost
       due = due.advanced(bySeconds: configuration.interval)
@@ -172,9 +200,23 @@ package final class FleetReporter: Sendable {
     }
   }
 
+  /// Goes on with a configuration that the fleet has sent.
+  private func configure(_ receptionLost: String?, _ use: ([UInt8]?) -> String?) {
+    let (made, acknowledged) = outbox.withLock { ($0.made, $0.made - $0.queue.waiting) }
+    let change = settings.withLock {
+      $0.next(at: .now, made: made, acknowledged: acknowledged, receptionLost: receptionLost)
+    }
+    if let change {
+      let failure = use(change.text)
+      settings.withLock { $0.finish(change, failure: failure) }
+    }
+    for event in settings.withLock({ $0.takeEvents() }) { report(event) }
+  }
+
   private func append(_ topic: String, _ payload: [UInt8]) {
     let event: FleetEvent? = outbox.withLock { outbox in
       let before = outbox.queue.dropped
+      outbox.made += 1
       outbox.queue.append(topic, payload)
       if let fault = outbox.queue.fault, !outbox.isFaulty {
         outbox.isFaulty = true
@@ -197,6 +239,11 @@ package final class FleetReporter: Sendable {
   // MARK: The broker
 
   private func publish(on session: MQTTClient) throws(MQTTClient.Failure) {
+    let subscribes = subscription.withLock { $0.begin(at: .now) }
+    if subscribes {
+      try session.subscribe(
+        FleetTopic.configuration(ofSite: configuration.site, receiver: configuration.receiver))
+    }
     let thread = connector.thread
     var deadline: MonotonicTime?
     while true {
@@ -218,13 +265,56 @@ package final class FleetReporter: Sendable {
   }
 
   private func take(from session: MQTTClient) {
-    _ = session.takeMessages()
+    // A retained one is of a tool that no fleet uses; it would come again with each connection.
+    for message in session.takeMessages() where !message.isRetained {
+      let made = outbox.withLock { $0.made }
+      settings.withLock { $0.receive(message.payload, next: made + 1) }
+    }
     let tokens = session.takeAcknowledged()
     guard !tokens.isEmpty else { return }
+    if subscription.withLock({ $0.confirm(at: .now) }) {
+      report(
+        .refused(
+          "the broker ends each connection that asks for the fleet's configurations; permit this "
+            + "receiver to read "
+            + FleetTopic.configuration(
+              ofSite: configuration.site, receiver: configuration.receiver)))
+    }
     outbox.withLock { outbox in
       for token in tokens { outbox.queue.acknowledge(token) }
       outbox.sent += tokens.count
       if outbox.queue.waiting == 0 { outbox.isDropping = false }
     }
+  }
+}
+
+/// Whether to subscribe to the configurations. RabbitMQ ends a connection that subscribes to what
+/// its user may not read, and the reports are more important.
+private struct Subscription {
+  /// The connections in a row that end without an acknowledgment before one does not subscribe.
+  private static let patience = 3
+  /// The seconds after which a subscription that was refused is tried again.
+  private static let pause = 600.0
+
+  /// The connections that subscribed since the last acknowledgment.
+  private var tries = 0
+  private var subscribes = false
+  private var refused: MonotonicTime?
+
+  /// Begins a connection, and returns whether it subscribes.
+  mutating func begin(at now: MonotonicTime) -> Bool {
+    subscribes =
+      tries < Self.patience && refused.map { now.seconds(since: $0) >= Self.pause } ?? true
+    if subscribes { tries += 1 }
+    return subscribes
+  }
+
+  /// Takes the acknowledgment of a report. Returns whether it shows, the first time, that the broker
+  /// ends what subscribes.
+  mutating func confirm(at now: MonotonicTime) -> Bool {
+    defer { tries = 0 }
+    guard !subscribes, tries >= Self.patience else { return false }
+    defer { refused = now }
+    return refused == nil
   }
 }

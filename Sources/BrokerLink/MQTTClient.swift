@@ -43,16 +43,24 @@ package struct BrokerMessage {
     var end: Int32?
     var acknowledged: [Int32] = []
     var messages: [BrokerMessage] = []
+    /// The most bytes of a payload that are kept, and those of all that wait.
+    let longest: Int
+    var size = 0
     /// The first error that libmosquitto logged.
     var error: String?
+
+    init(longest: Int) { self.longest = longest }
   }
+
+  /// The most bytes of payloads that wait. Further messages are left out.
+  private static let maximumSize = 4 << 20
 
   struct Failure: Error {
     var status: Int32
     var errno: Int32 = 0
   }
 
-  private let inbox = Inbox()
+  private let inbox: Inbox
   private let configuration: BrokerConfiguration
   private let library: MosquittoLibrary
   /// The unacknowledged messages, by libmosquitto's identifiers.
@@ -63,10 +71,13 @@ package struct BrokerMessage {
   private let handle: OpaquePointer
 
   /// Prepares a connection. Under the topic of a last will, the broker publishes and retains
-  /// `offline`. From then on, libmosquitto ignores SIGPIPE in the whole process.
+  /// `offline`. From then on, libmosquitto ignores SIGPIPE in the whole process. Payloads are cut
+  /// after so many bytes.
   init(
-    _ configuration: BrokerConfiguration, _ library: MosquittoLibrary, lastWill topic: String?
+    _ configuration: BrokerConfiguration, _ library: MosquittoLibrary, lastWill topic: String?,
+    longestPayload: Int
   ) throws(Failure) {
+    inbox = Inbox(longest: longestPayload)
     self.configuration = configuration
     self.library = library
     let object = unsafe Unmanaged.passUnretained(inbox).toOpaque()
@@ -115,14 +126,16 @@ package struct BrokerMessage {
     }
     unsafe library.table.message_callback_set(handle) { _, object, message in
       guard let inbox = unsafe sharedInbox(object), let message = unsafe message?.pointee,
-        let topic = unsafe message.topic, inbox.messages.count < 1000
+        let topic = unsafe message.topic, inbox.messages.count < 1000,
+        inbox.size < MQTTClient.maximumSize
       else { return }
       let bytes = unsafe UnsafeRawBufferPointer(
         start: message.payload, count: max(0, Int(message.payloadlen)))
-      // All expected payloads are short.
+      let payload = unsafe Array(bytes.prefix(inbox.longest))
+      inbox.size += payload.count
       inbox.messages.append(
         BrokerMessage(
-          topic: unsafe String(cString: topic), payload: unsafe Array(bytes.prefix(64)),
+          topic: unsafe String(cString: topic), payload: payload,
           isRetained: unsafe message.retain))
     }
     unsafe library.table.log_callback_set(handle) { _, object, level, text in
@@ -201,7 +214,7 @@ package struct BrokerMessage {
   }
 
   func takeMessages() -> [BrokerMessage] {
-    defer { inbox.messages = [] }
+    defer { (inbox.messages, inbox.size) = ([], 0) }
     return inbox.messages
   }
 

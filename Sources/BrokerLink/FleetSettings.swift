@@ -1,0 +1,206 @@
+import Clocks
+import FleetReports
+import FoundationEssentials
+import Storage
+
+/// The configuration that a fleet sends to this receiver, in a file.
+///
+/// A new one is announced in the reports, tried, and then kept. If the receiver does not work with
+/// it, or does not live to say so, the one before is used again, and the new one is refused.
+package struct FleetSettings: Sendable {
+  /// The seconds after which a configuration is given up with which no report was acknowledged.
+  static let patience = 600.0
+
+  private struct Stored: Codable {
+    /// The text in use.
+    var text: String?
+    /// The text that is tried.
+    var trial: String?
+    var refused: String?
+    var reason: String?
+  }
+
+  private struct Text: Sendable {
+    var bytes: [UInt8]
+    var version: ConfigurationVersion
+
+    init(_ bytes: [UInt8]) {
+      self.bytes = bytes
+      version = ConfigurationVersion(of: bytes)
+    }
+  }
+
+  private enum Step: Sendable {
+    /// It is tried when a report has been acknowledged.
+    case announced(report: Int)
+    /// It is kept when the time has passed and a later report has been acknowledged.
+    case tried(since: MonotonicTime, report: Int, wasReceiving: Bool)
+  }
+
+  /// What to do with a text: none is that of the receiver's own files.
+  struct Change: Sendable {
+    var text: [UInt8]?
+    fileprivate var isTrial: Bool
+  }
+
+  /// The seconds for which a configuration is tried.
+  var trialTime = 60.0
+  private let path: String
+  private var kept: Text?
+  /// Whether the kept text is used.
+  private var isUsed = true
+  private var trial: (text: Text, step: Step)?
+  private var refusal: ReceiverReport.Configuration.Refusal?
+  private var events: [FleetEvent] = []
+
+  /// Reads the file, which need not exist.
+  package init(_ path: String) {
+    self.path = path
+    guard let bytes = FileManager.default.contents(atPath: path) else { return }
+    guard let stored = try? JSONDecoder().decode(Stored.self, from: bytes) else {
+      events = [.refused("\(path) does not hold a configuration, and is not used")]
+      return
+    }
+    kept = stored.text.map { Text(Array($0.utf8)) }
+    refusal = stored.refused.flatMap { ConfigurationVersion($0) }.map {
+      ReceiverReport.Configuration.Refusal($0, stored.reason ?? "")
+    }
+    if let text = stored.trial {
+      refuse(Text(Array(text.utf8)).version, "the service ended while it was tried")
+      save()
+    }
+  }
+
+  /// The text in use; `nil` if there is none.
+  package var text: [UInt8]? {
+    if case (let text, .tried)? = trial { return text.bytes }
+    return usedText?.bytes
+  }
+
+  private var usedText: Text? { isUsed ? kept : nil }
+
+  var state: ReceiverReport.Configuration {
+    ReceiverReport.Configuration(
+      version: usedText?.version, trial: trial?.text.version, refusal: refusal)
+  }
+
+  /// Says that the kept text cannot be used. The next start tries it again.
+  package mutating func refuseKept(_ reason: String) {
+    guard let kept else { return }
+    isUsed = false
+    refuse(kept.version, reason)
+  }
+
+  mutating func takeEvents() -> [FleetEvent] {
+    defer { events = [] }
+    return events
+  }
+
+  /// Takes a text that the fleet has sent, with the number of the next report. One that is known is
+  /// left out, and so is another one during a trial: the fleet sends it again.
+  mutating func receive(_ bytes: [UInt8], next report: Int) {
+    let text = Text(bytes)
+    guard trial == nil, text.version != usedText?.version, text.version != refusal?.version else {
+      return
+    }
+    guard bytes.count <= ConfigurationVersion.maximumLength,
+      String(validating: bytes, as: UTF8.self) != nil
+    else {
+      refuse(
+        text.version,
+        "it is not text in UTF-8 of at most \(ConfigurationVersion.maximumLength >> 20) MiB")
+      return
+    }
+    trial = (text, .announced(report: report))
+  }
+
+  /// Returns the text to use from now on, if that changes. The numbers are those of the last report
+  /// that was made, and of the last one that was acknowledged.
+  mutating func next(
+    at now: MonotonicTime, made: Int, acknowledged: Int, receptionLost: String?
+  ) -> Change? {
+    guard let (text, step) = trial else { return nil }
+    switch step {
+    case .announced(let report):
+      guard acknowledged >= report else { return nil }
+      trial = (
+        text, .tried(since: now, report: made + 1, wasReceiving: receptionLost == nil)
+      )
+      do throws(StorageError) {
+        // If the process ends now, the next one finds it.
+        try store()
+      } catch {
+        giveUp(text.version, "\(error)")
+        return nil
+      }
+      return Change(text: text.bytes, isTrial: true)
+    case .tried(let since, let report, let wasReceiving):
+      let passed = now.seconds(since: since)
+      guard passed >= trialTime else { return nil }
+      if let receptionLost, wasReceiving {
+        giveUp(text.version, "nothing is received with it: \(receptionLost)")
+      } else if acknowledged >= report {
+        kept = text
+        (isUsed, trial, refusal) = (true, nil, nil)
+        save()
+        events.append(
+          .configured("the fleet's configuration \(text.version) is kept"))
+        return nil
+      } else if passed >= Self.patience {
+        giveUp(text.version, "no report was acknowledged with it for ten minutes")
+      } else {
+        return nil
+      }
+      return Change(text: usedText?.bytes, isTrial: false)
+    }
+  }
+
+  /// Takes the result of a change: the reason that it was not possible, or `nil`.
+  mutating func finish(_ change: Change, failure: String?) {
+    guard let failure else { return }
+    if change.isTrial, let trial {
+      giveUp(trial.text.version, failure)
+    } else {
+      events.append(
+        .refused("the configuration before the fleet's cannot be used again: \(failure)"))
+    }
+  }
+
+  /// Ends a trial that nothing speaks against, as the process ends. The fleet sends it again.
+  mutating func stop() {
+    guard trial != nil else { return }
+    trial = nil
+    save()
+  }
+
+  private mutating func giveUp(_ version: ConfigurationVersion, _ reason: String) {
+    trial = nil
+    refuse(version, reason)
+    save()
+  }
+
+  private mutating func refuse(_ version: ConfigurationVersion, _ reason: String) {
+    refusal = ReceiverReport.Configuration.Refusal(version, reason)
+    events.append(.refused("the fleet's configuration \(version) is not used: \(reason)"))
+  }
+
+  private mutating func save() {
+    do throws(StorageError) {
+      try store()
+    } catch {
+      events.append(.refused("the fleet's configuration cannot be stored: \(error)"))
+    }
+  }
+
+  private func store() throws(StorageError) {
+    var stored = Stored()
+    stored.text = kept.map { String(decoding: $0.bytes, as: UTF8.self) }
+    if case (let text, .tried)? = trial {
+      stored.trial = String(decoding: text.bytes, as: UTF8.self)
+    }
+    stored.refused = refusal.map { "\($0.version)" }
+    stored.reason = refusal?.reason
+    guard let bytes = try? JSONEncoder().encode(stored) else { return }
+    try StatePath.replace(path, with: Array(bytes))
+  }
+}
