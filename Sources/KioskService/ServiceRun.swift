@@ -13,7 +13,10 @@ import Webhooks
 
 /// The service, as concurrent parts around one journal.
 package final class ServiceRun: Sendable {
-  package typealias Reload = @Sendable ((RegionConfiguration) throws -> Void) throws -> Void
+  /// Reads the configuration again, with that of a fleet if there is one, and calls a function with
+  /// it. If one of the two throws, nothing changes.
+  package typealias Reload =
+    @Sendable (_ fleet: [UInt8]?, (RegionConfiguration) throws -> Void) throws -> Void
 
   let configuration: ServiceConfiguration
   let log: ServiceLog
@@ -28,6 +31,8 @@ package final class ServiceRun: Sendable {
   let webhooks: WebhookSender?
   private let apps: AppsPart?
   let presence = Mutex(PresenceMeter())
+  /// Held while the configuration is read again.
+  let reloading = Mutex(())
   /// The failure that ended the source, or `nil` while it runs and after a normal end.
   let sourceFailure = Mutex<ServiceFailure?>(nil)
 
@@ -192,7 +197,7 @@ package final class ServiceRun: Sendable {
     }
   }
 
-  /// Serves until `interrupt` returns. SIGHUP calls `reload`; if that throws, nothing changes.
+  /// Serves until `interrupt` returns. SIGHUP and a configuration of the fleet call `reload`.
   ///
   /// - Throws: `ServiceFailure` if the service cannot start, or its source failed.
   package func run(
@@ -213,7 +218,7 @@ package final class ServiceRun: Sendable {
     await manager.journal.settled()
     do {
       try await serve(with: server) { [self] in
-        try begin()
+        try begin(reload)
         try await withThrowingTaskGroup { parts in
           parts.addTask { try await self.receive() }
           parts.addTask { await self.notifyWatchdog() }
@@ -244,10 +249,12 @@ package final class ServiceRun: Sendable {
 
   private var isRecorded: Bool { beacons.scanner?.isRecorded ?? true }
 
-  private func begin() throws(ServiceFailure) {
+  private func begin(_ reload: @escaping Reload) throws(ServiceFailure) {
     broker?.update { $0.setBeacons(configuration.regions.names) }
     broker?.start()
-    fleet?.start { [beacons] in beacons.receptionLost }
+    fleet?.start(
+      receptionLost: { [beacons] in beacons.receptionLost },
+      use: { [self] in use($0, reload) })
     webhooks?.start()
     client.setReceiving(true)
     authorization.start()
@@ -297,6 +304,8 @@ package final class ServiceRun: Sendable {
     case .diskRestored:
       log.notice("reports to the fleet are kept on disk again")
       hub.setFault(nil, of: "outbox")
+    case .configured(let sentence): log.notice(sentence)
+    case .refused(let sentence): log.warning(sentence)
     }
   }
 

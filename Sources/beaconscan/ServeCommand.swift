@@ -1,5 +1,6 @@
 import Advertising
 import ArgumentParser
+import BrokerLink
 import CaptureFiles
 import Frontends
 import HTTPServing
@@ -124,8 +125,16 @@ struct ServeCommand: AsyncParsableCommand {
     configuration.broker = try broker.configuration
     configuration.webhooks = try webhooks.configuration
     configuration.fleet = try fleet.configuration
+    if let text = configuration.fleet?.settings.text {
+      do {
+        try Self.readAgain(with: text) { configuration.regions = $0 }
+      } catch {
+        configuration.fleet?.settings.refuseKept("\(error)")
+      }
+    }
     configuration.apps = apps.configuration
-    let (scanner, locations) = try open(source)
+    let (scanner, locations) = try open(
+      source, hasCircles: !configuration.regions.circles.isEmpty)
     // An adapter may appear later. The receiver's state contains the reason.
     if let error = scanner.flatMap({ CommandError($0.availability, waits: source.isLive) }) {
       throw error
@@ -137,18 +146,18 @@ struct ServeCommand: AsyncParsableCommand {
         appLocationSource: source.isLive ? { location.settings.makeSource() } : nil, log: log,
         logger: diagnostics { log.error($0) })
       try await service.run(
-        reload: { try Self.readAgain($0) }, until: { await Interrupt.request() })
+        reload: { try Self.readAgain(with: $0, $1) }, until: { await Interrupt.request() })
     } catch {
       throw CommandError(error)
     }
   }
 
   private func open(
-    _ source: SourceOptions
+    _ source: SourceOptions, hasCircles: Bool
   ) throws -> (scanner: (any Scanner)?, locations: (any LocationSource)?) {
     guard !source.isLive else {
       let scanner = try source.open(offsets: calibration.adapterOffset, waits: true)
-      let isWanted = location.settings.isGiven || !regions.circles.isEmpty
+      let isWanted = location.settings.isGiven || hasCircles
       return (scanner, isWanted ? location.settings.makeSource() : nil)
     }
     let (captures, tracks) = RecordingFormat.sort(source.recordings.replay, pipesAreTracks: false)
@@ -184,14 +193,15 @@ struct ServeCommand: AsyncParsableCommand {
     }
   }
 
-  /// Reads the command line and the configuration again. If they are not valid, nothing changes.
+  /// Reads the command line and the configuration again, with that of a fleet if there is one. If
+  /// they are not valid, nothing changes.
   private static func readAgain(
-    _ use: (RegionConfiguration) throws -> Void
+    with fleet: [UInt8]?, _ use: (RegionConfiguration) throws -> Void
   ) throws {
     do {
       let given = try GivenInputs(
         CommandLine.arguments.dropFirst(2), for: ServeCommand.self, path: [ServeCommand.name])
-      try Settings.readAgain(for: given) { given in
+      try Settings.readAgain(for: given, fleet: fleet) { given in
         try use(try ServeCommand(given).regionConfiguration)
       }
       BeaconNames.give(Settings.current.names)

@@ -219,6 +219,27 @@ import Testing
     #expect(settings.beacons.map(\.name) == ["x"], "one name for a beacon")
   }
 
+  /// A fleet sets regions, rules and names, and nothing else of a receiver.
+  @Test(arguments: [
+    ("exit-after = 20\n[serve]\ndwell = 2\n", nil),
+    ("adapter = 'hci1'", "line 1, column 11: 'adapter'"),
+    ("[monitor]\nexec = 'reboot'", "line 2, column 8: 'monitor.exec'"),
+    ("[serve]\nlisten = '0.0.0.0:80'", "line 2, column 10: 'serve.listen'"),
+    ("[beacon.x]\nuuid = '\(Self.uuid)'\nmajor = 1\nminor = 1\n", nil),
+    (
+      "[beacon.x]\nuuid = '\(Self.uuid)'\nmajor = 1\nminor = 1\npower = -50",
+      "line 1, column 1: 'x'"
+    ),
+  ])
+  func configurationOfAFleet(text: String, fault: String?) {
+    let file = ConfigurationFile(ofFleet: Array(text.utf8))
+    #expect(file.problems.count == (fault == nil ? 0 : 1))
+    let sentence = file.problems.first.map { file.sentence(of: $0) }
+    #expect(
+      sentence?.hasPrefix("the fleet's configuration, \(fault ?? "")") ?? (fault == nil),
+      "\(sentence ?? "")")
+  }
+
   /// What excludes each other is replaced together.
   @Test func alternatives() throws {
     let text = "boundary = -40\nquiet = true\nmodel = 'android-2013'\n"

@@ -58,7 +58,7 @@ import Testing
       log: ServiceLog(isQuiet: true) { print($0) }, logger: Logger(label: "test"))
     let (interrupt, stop) = AsyncStream.makeStream(of: Void.self)
     let run = Task.detached {
-      try await service.run(reload: { _ in }, until: { for await _ in interrupt {} })
+      try await service.run(reload: { _, _ in }, until: { for await _ in interrupt {} })
     }
     do {
       try await body()

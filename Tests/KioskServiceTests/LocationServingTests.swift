@@ -39,7 +39,7 @@ import Testing
       locationSource: FixedSource(place),
       log: ServiceLog(isQuiet: true) { _ in }, logger: Logger(label: "test"))
     let failure = Mutex<(any Error)?>(nil)
-    try await service.run(reload: { _ in }) {
+    try await service.run(reload: { _, _ in }) {
       #expect(eventually { (try? RawClient(path: path)) != nil })
       do { try body(path) } catch { failure.withLock { $0 = error } }
     }

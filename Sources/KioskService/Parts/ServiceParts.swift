@@ -159,17 +159,31 @@ extension ServiceRun {
   private func reload(_ read: Reload) {
     SystemdLink.notify("RELOADING=1\nMONOTONIC_USEC=\(MonotonicTime.now.nanoseconds / 1000)")
     defer { SystemdLink.notify("READY=1") }
-    do {
-      try read { configuration in
-        for name in try regions.configure(configuration) {
-          log.notice("the region '\(name)' is not configured any more; it was removed")
+    // The fleet's is read under the lock: it may change until then.
+    if let reason = configure(read, { self.fleet?.settingsText }) {
+      log.error("the configuration was not read again; everything stays as it was: \(reason)")
+    }
+  }
+
+  /// Changes to a configuration of the fleet, or back to none. Returns the reason that this is not
+  /// possible, or `nil`.
+  func use(_ text: [UInt8]?, _ read: Reload) -> String? { configure(read) { text } }
+
+  private func configure(_ read: Reload, _ fleet: () -> [UInt8]?) -> String? {
+    reloading.withLock { _ in
+      do {
+        try read(fleet()) { configuration in
+          for name in try regions.configure(configuration) {
+            log.notice("the region '\(name)' is not configured any more; it was removed")
+          }
+          broker?.update { $0.setBeacons(configuration.names) }
+          let count = configuration.regions.count + configuration.circles.count
+          log.notice("read the configuration again: \(counted(count, "region"))")
         }
-        broker?.update { $0.setBeacons(configuration.names) }
-        let count = configuration.regions.count + configuration.circles.count
-        log.notice("read the configuration again: \(counted(count, "region"))")
+        return nil
+      } catch {
+        return "\(error)"
       }
-    } catch {
-      log.error("the configuration was not read again; everything stays as it was: \(error)")
     }
   }
 

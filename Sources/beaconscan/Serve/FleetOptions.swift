@@ -55,7 +55,8 @@ struct FleetOptions: ParsableArguments {
   @Option(
     .file(
       "fleet-outbox", "Keep the reports that wait in FILE.1 and FILE.2.",
-      details: "By default FILE is fleet-outbox beside the history of this user or service.",
+      details: "FILE.settings has what the fleet configures. By default FILE is fleet-outbox "
+        + "beside the history of this user or service.",
       valid: "write the name of a file, which stays; - is none", isValid: { $0 != "-" }
     ).rare)
   var fleetOutbox: String?

@@ -73,6 +73,25 @@ struct ConfigurationFile {
     problems.sort { $0.offset < $1.offset }
   }
 
+  /// Creates the configuration that a fleet sends: regions, their rules, and names of beacons.
+  init(ofFleet text: [UInt8]) {
+    self.init(path: "the fleet's configuration", bytes: text)
+    for (key, setting) in settings
+    where Self.rules[key.hasPrefix("serve.") ? String(key.dropFirst(6)) : key] == nil {
+      problems.append(
+        .init(
+          "'\(key)' cannot be set by a fleet, which sends regions, their rules and names; set it in "
+            + "the receiver's own file", at: setting.offset ?? 0))
+    }
+    for beacon in beacons where beacon.calibration != Calibration() || beacon.sender != nil {
+      problems.append(
+        .init(
+          "'\(beacon.name)' can have a name only in a fleet's configuration; set its power, "
+            + "exponent, offset and address in the receiver's own file", at: 0))
+    }
+    problems.sort { $0.offset < $1.offset }
+  }
+
   func sentence(of problem: TOMLDocument.Problem) -> String {
     "\(path), \(document.position(of: problem.offset)): \(problem.message)"
   }

@@ -54,9 +54,12 @@ struct Settings: Sendable {
 
   private static var environment: [String: String] { ProcessInfo.processInfo.environment }
 
-  /// Reads a file, or those of the user and the system; throws `CommandError` for the first fault.
-  init(path: String?, mayBeMissing: Bool = false) throws {
-    let files = try Self.read(path, mayBeMissing: mayBeMissing)
+  /// Reads a file, or those of the user and the system, after the configuration of a fleet. Throws
+  /// `CommandError` for the first fault.
+  init(path: String?, mayBeMissing: Bool = false, fleet: [UInt8]? = nil) throws {
+    let files =
+      (fleet.map { [ConfigurationFile(ofFleet: $0)] } ?? [])
+      + (try Self.read(path, mayBeMissing: mayBeMissing))
     self.init(files: files)
     for file in files {
       guard let problem = file.problems.first else { continue }
@@ -115,24 +118,26 @@ struct Settings: Sendable {
     return try settings.parse(given, parse)
   }
 
-  /// Reads the settings again, and calls a function with all values. If it succeeds, the process
-  /// keeps the settings; the caller sets the beacons' names.
+  /// Reads the settings again, with those of a fleet if there are any, and calls a function with all
+  /// values. If it succeeds, the process keeps the settings; the caller sets the beacons' names.
   static func readAgain<Result>(
-    for given: GivenInputs, _ body: (GivenInputs) throws -> Result
+    for given: GivenInputs, fleet: [UInt8]?, _ body: (GivenInputs) throws -> Result
   ) throws -> Result {
-    let settings = try read(for: given)
+    let settings = try read(for: given, fleet: fleet)
     let result = try $candidate.withValue(settings) { try settings.parse(given, body) }
     loaded.withLock { $0 = settings }
     return result
   }
 
-  private static func read(for given: GivenInputs) throws -> Settings {
+  private static func read(
+    for given: GivenInputs, fleet: [UInt8]? = nil
+  ) throws -> Settings {
     guard let name = given.path.first, let command = InputCatalog.commands[name] else {
       return Settings()
     }
     var settings = try Settings(
       path: given.values["config"]?.last ?? nil,
-      mayBeMissing: name == "calibrate" && given.has("save"))
+      mayBeMissing: name == "calibrate" && given.has("save"), fleet: fleet)
     // Most machines have no settings, and looking for them takes time.
     guard
       !settings.layers.isEmpty || environment.keys.contains(where: { $0.hasPrefix("BEACONSCAN_") })
@@ -144,6 +149,11 @@ struct Settings: Sendable {
       !regionOptions.contains(where: { settings.used[$0] != nil || given.has($0) })
     {
       settings.usesEveryRegion = true
+    } else if fleet != nil, settings.layers.first?.regions.isEmpty == false {
+      throw CommandError(
+        .usage,
+        "the options of this receiver name its regions, so those of the fleet cannot be used; leave "
+          + "\(regionOptions.map { "--\($0)" }.joined(separator: ", ")) out")
     }
     return settings
   }
