@@ -238,10 +238,12 @@ struct Delivery {
 
   // MARK: - Messages
 
-  /// Publishes a durable message on a channel that confirms. A message that no queue takes, or that
-  /// the engine cannot store, ends the connection with an error. The names have 255 bytes at most.
+  /// Publishes a durable message on a channel that confirms. A message that no queue takes, unless
+  /// that may be, or that the engine cannot store, ends the connection with an error. The names have
+  /// 255 bytes at most.
   func publish(
-    to exchange: String, _ routingKey: String, id: String, _ body: [UInt8], channel: UInt16
+    to exchange: String, _ routingKey: String, id: String, _ body: [UInt8], channel: UInt16,
+    needsQueue: Bool = true
   ) throws(EngineError) {
     guard max(routingKey.utf8.count, id.utf8.count) <= 255 else {
       throw EngineError("a message's name has more than 255 bytes: \(routingKey) \(id)")
@@ -256,7 +258,8 @@ struct Delivery {
             unsafe properties.delivery_mode = 2
             unsafe properties.message_id = id
             return unsafe table.basic_publish(
-              state, channel, exchange, routingKey, 1, 0, &properties, amqp_bytes_t(body))
+              state, channel, exchange, routingKey, needsQueue ? 1 : 0, 0, &properties,
+              amqp_bytes_t(body))
           }
         }
       }

@@ -3,12 +3,12 @@ import DequeModule
 package import Logging
 import Synchronization
 
-/// Publishes reports as the engine's MQTT does, for simulated receivers: in order, and again until
-/// the engine has stored them.
+/// Publishes as the engine's MQTT does, reports of simulated receivers and configurations of real
+/// ones: in order, and again until the engine has stored them.
 package final class ReportPublisher: Sendable {
   package enum Next: Sendable {
     case report(routingKey: String, body: [UInt8])
-    /// There is no report for a number of seconds.
+    /// There is nothing to publish for a number of seconds.
     case pause(Double)
     case end
   }
@@ -20,16 +20,19 @@ package final class ReportPublisher: Sendable {
   private static let window = 1000
 
   private let link: EngineLink
+  private let needsQueues: Bool
   private let next: @Sendable () -> Next
   private let waiting = Mutex<Deque<Report>>([])
   private let published = Mutex(0)
 
-  /// Creates a publisher, which asks for the next report on its own thread.
+  /// Creates a publisher, which asks for the next report on its own thread. Unless queues are needed,
+  /// a message that nobody has subscribed to is lost.
   package init(
-    _ configuration: EngineConfiguration, logger: Logger = Logger(label: "fleet.publisher"),
-    next: @escaping @Sendable () -> Next
+    _ configuration: EngineConfiguration, needsQueues: Bool = true,
+    logger: Logger = Logger(label: "fleet.publisher"), next: @escaping @Sendable () -> Next
   ) throws(EngineError) {
     link = try EngineLink(configuration, logger)
+    self.needsQueues = needsQueues
     self.next = next
   }
 
@@ -58,7 +61,7 @@ package final class ReportPublisher: Sendable {
           let report = (routingKey, body)
           waiting.withLock { $0.append(report) }
           try send(report, on: connection)
-        case .pause(let seconds): pause = min(seconds, 0.05)
+        case .pause(let seconds): pause = min(seconds, 0.5)
         case .end:
           try connection.waitForConfirms(
             seconds: link.configuration.confirmTime, channel: Self.channel)
@@ -85,7 +88,8 @@ package final class ReportPublisher: Sendable {
 
   private func send(_ report: Report, on connection: AMQPConnection) throws(EngineError) {
     try connection.publish(
-      to: Topology.reports, report.routingKey, id: "", report.body, channel: Self.channel)
+      to: Topology.reports, report.routingKey, id: "", report.body, channel: Self.channel,
+      needsQueue: needsQueues)
   }
 
   private func take(from connection: AMQPConnection) {

@@ -13,6 +13,8 @@ package struct Alarm: Codable, Hashable, Sendable {
     case receptionLost
     /// A receiver reports what cannot be used.
     case reportRefused
+    /// A receiver does not use the configuration that it was sent.
+    case configurationRefused
     case clockDifference
     /// A receiver reports that the site file does not have.
     case stranger

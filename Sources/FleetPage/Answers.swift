@@ -66,6 +66,9 @@ struct SiteAnswer: Encodable {
     var clockDifference: Double?
     /// The reason that its last report could not be used.
     var refusal: String?
+    var configuration: SitePicture.Receiver.Configuration?
+    /// The version of the configuration that it is to have.
+    var wantedConfiguration: String?
   }
 
   struct Beacon: Encodable {
@@ -128,10 +131,10 @@ struct SiteAnswer: Encodable {
     return known.map { receiver in
       Receiver(
         receiver.name, receiver.floor, receiver.position.map { [$0.x, $0.y] }, receiver.room,
-        pictures[receiver.name])
+        pictures[receiver.name], wanted: state.wanted[receiver.name])
     }
       + state.receivers.filter { !names.contains($0.name) }.map {
-        Receiver($0.name, 0, nil, nil, $0)
+        Receiver($0.name, 0, nil, nil, $0, wanted: nil)
       }
   }
 }
@@ -139,13 +142,14 @@ struct SiteAnswer: Encodable {
 extension SiteAnswer.Receiver {
   init(
     _ name: String, _ floor: Int, _ at: [Double]?, _ room: String?,
-    _ picture: SitePicture.Receiver?
+    _ picture: SitePicture.Receiver?, wanted: String?
   ) {
     self.init(
       receiver: name, floor: floor, at: at, room: room, isMissing: picture?.isMissing,
       lastReport: picture?.lastReport, receptionLost: picture?.receptionLost,
       beacons: picture?.beacons, clockDifference: picture?.clockDifference,
-      refusal: picture?.refusal)
+      refusal: picture?.refusal, configuration: picture?.configuration,
+      wantedConfiguration: wanted)
   }
 }
 

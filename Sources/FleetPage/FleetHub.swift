@@ -99,6 +99,11 @@ package final class FleetHub: Sendable {
     waiters.wake()
   }
 
+  /// Sets the versions of the configurations that a site's receivers are to have.
+  package func set(wanted: [String: String], of site: String) {
+    state.withLock { $0.fleet.set(wanted: wanted, of: site) }
+  }
+
   /// Removes the sites whose files are gone: those that had one and are not among some names.
   package func removeFiles(except names: Set<String>) {
     update { state in

@@ -46,6 +46,9 @@ package struct FleetState: Sendable {
     sites[file.site.name, default: SiteState(file.site.name)].file = file
   }
 
+  /// Sets the versions of the configurations that a site's receivers are to have.
+  mutating func set(wanted: [String: String], of site: String) { sites[site]?.wanted = wanted }
+
   /// Removes the sites that had a file, but for those of some names. Returns the alarms that end.
   mutating func removeFiles(except names: Set<String>) -> [Event] {
     sites.values.filter { $0.file != nil && !names.contains($0.name) }.flatMap { site in

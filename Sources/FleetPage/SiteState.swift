@@ -16,6 +16,8 @@ struct SiteState: Sendable {
 
   let name: String
   var file: SiteFile?
+  /// The versions of the configurations that the receivers are to have.
+  var wanted: [String: String] = [:]
   var log = ChangeLog()
   /// The second of the last picture.
   private(set) var second: Int64?
@@ -130,6 +132,15 @@ struct SiteState: Sendable {
           Alarm(
             .reportRefused, receiver.name, of: name, since: Seconds.text(second),
             "Its last report could not be used: \(refusal)"))
+      }
+      if let configuration = receiver.configuration, let refused = configuration.refused,
+        refused == wanted[receiver.name]
+      {
+        alarms.append(
+          Alarm(
+            .configurationRefused, receiver.name, of: name, since: Seconds.text(second),
+            "The receiver does not use the configuration \(refused): "
+              + "\(configuration.reason ?? "it states no reason")"))
       }
       guard let difference = receiver.clockDifference, abs(difference) > 2 else { continue }
       let amount = "\((abs(difference) * 10).rounded() / 10) s"

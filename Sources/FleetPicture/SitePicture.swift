@@ -2,6 +2,26 @@
 /// beacons has several parts, each a message, with the same receivers.
 package struct SitePicture: Codable, Hashable, Sendable {
   package struct Receiver: Codable, Hashable, Sendable {
+    /// What it does with the configurations that are sent to it, as it reports it.
+    package struct Configuration: Codable, Hashable, Sendable {
+      /// The version in use.
+      package var version: String?
+      /// The version that is tried.
+      package var trial: String?
+      /// The last version that it does not use, and the reason.
+      package var refused: String?
+      package var reason: String?
+
+      package init(
+        version: String? = nil, trial: String? = nil, refused: String? = nil, reason: String? = nil
+      ) {
+        self.version = version
+        self.trial = trial
+        self.refused = refused
+        self.reason = reason
+      }
+    }
+
     package var name: String
     /// The end of its last report, by its own clock, in RFC 3339; `nil` if it has never reported.
     package var lastReport: String?
@@ -15,10 +35,12 @@ package struct SitePicture: Codable, Hashable, Sendable {
     package var clockDifference: Double?
     /// The reason that its last report could not be used.
     package var refusal: String?
+    /// `nil` if it has none.
+    package var configuration: Configuration?
 
     package init(
       name: String, lastReport: String?, isMissing: Bool, receptionLost: String?, beacons: Int,
-      clockDifference: Double?, refusal: String? = nil
+      clockDifference: Double?, refusal: String? = nil, configuration: Configuration? = nil
     ) {
       self.name = name
       self.lastReport = lastReport
@@ -27,6 +49,7 @@ package struct SitePicture: Codable, Hashable, Sendable {
       self.beacons = beacons
       self.clockDifference = clockDifference
       self.refusal = refusal
+      self.configuration = configuration
     }
   }
 

@@ -9,6 +9,7 @@ struct SiteState {
     var last: WallClockTime?
     var reception = ReceiverReport.Reception.receiving
     var beacons = 0
+    var configuration: SitePicture.Receiver.Configuration?
     /// The reason that a report could not be used, and the reports since then.
     var refusal: String?
     var accepted = 0
@@ -77,7 +78,8 @@ struct SiteState {
         name: site.name, lastReport: receiver?.last.map { "\($0)" },
         isMissing: missing.contains(site.name), receptionLost: receiver?.reception.reason,
         beacons: receiver?.beacons ?? 0,
-        clockDifference: difference == 0 ? nil : Double(difference), refusal: receiver?.refusal)
+        clockDifference: difference == 0 ? nil : Double(difference), refusal: receiver?.refusal,
+        configuration: receiver?.configuration)
     }
     let beacons = fusion.estimates.sorted { $0.beacon < $1.beacon }.map(SitePicture.Beacon.init)
     let most = SitePicture.maximumBeacons
@@ -107,8 +109,18 @@ extension SiteState.Receiver {
     last = report.time
     reception = report.reception
     beacons = report.beacons.count
+    configuration = SitePicture.Receiver.Configuration(report.configuration)
     accepted += 1
     if accepted >= SiteState.refusalLength { refusal = nil }
+  }
+}
+
+extension SitePicture.Receiver.Configuration {
+  fileprivate init?(_ configuration: ReceiverReport.Configuration) {
+    guard configuration != ReceiverReport.Configuration() else { return nil }
+    self.init(
+      version: configuration.version?.description, trial: configuration.trial?.description,
+      refused: configuration.refusal?.version.description, reason: configuration.refusal?.reason)
   }
 }
 

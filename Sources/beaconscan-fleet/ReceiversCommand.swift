@@ -11,7 +11,8 @@ struct ReceiversCommand: ParsableCommand {
     commandName: "receivers",
     abstract: "The accounts with which receivers report to RabbitMQ.",
     discussion: """
-      A receiver's account has the right to write the topic of its own reports, and no other one. \
+      A receiver's account has the right to write the topic of its own reports, to read that of its \
+      own configuration, and no other one. \
       With --directory the accounts are those of the fleet that beaconscan-fleet up runs there; \
       otherwise they are those of the node of this machine's system, which needs root.
 
@@ -170,16 +171,26 @@ struct ReceiverAccount {
   let user: String
   /// 24 letters and digits, 142 random bits.
   let password: String
-  private let routingKey: String
+  private let site: String
+  private let receiver: String
   private let virtualHost: String
 
   init(site: String, receiver: String, virtualHost: String) {
     user = Self.user(site: site, receiver: receiver)
     let characters = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
     password = String((0..<24).compactMap { _ in characters.randomElement() })
-    routingKey = FleetTopic.routingKey(ofSite: site, receiver: receiver)
+    (self.site, self.receiver) = (site, receiver)
     self.virtualHost = virtualHost
   }
+
+  /// The pattern of a topic alone, as RabbitMQ reads it.
+  private static func pattern(_ topic: String) -> String {
+    "^\(FleetTopic.routingKey(of: topic).replacing(".", with: "\\."))$"
+  }
+
+  /// The queue that RabbitMQ makes for the receiver's subscription, and the exchange of MQTT. The
+  /// queue has the name of the client, so another receiver's cannot be read.
+  private var queue: String { "mqtt-subscription-beaconscan-fleet/\(site)/\(receiver)qos[01]" }
 
   /// Returns accounts as RabbitMQ reads them, with the password, which thus is on no command line.
   static func definitions(of accounts: [ReceiverAccount]) throws -> [UInt8] {
@@ -192,15 +203,21 @@ struct ReceiverAccount {
               // A connection that the receiver does not know to be lost counts until it is noticed.
               limits: ["max-connections": 4, "max-channels": 8])
           },
-          permissions: accounts.map { .init(user: $0.user, vhost: $0.virtualHost) },
+          permissions: accounts.map {
+            let both = "^(amq\\.topic|\($0.queue))$"
+            return .init(
+              user: $0.user, vhost: $0.virtualHost, configure: "^\($0.queue)$", write: both,
+              read: both)
+          },
           topics: accounts.map {
             .init(
               user: $0.user, vhost: $0.virtualHost,
-              write: "^\($0.routingKey.replacing(".", with: "\\."))$")
+              write: pattern(FleetTopic.reports(ofSite: $0.site, receiver: $0.receiver)),
+              read: pattern(FleetTopic.configuration(ofSite: $0.site, receiver: $0.receiver)))
           })))
   }
 
-  /// A part of a cluster's definitions. An empty pattern permits nothing.
+  /// A part of a cluster's definitions.
   private struct Definitions: Encodable {
     struct User: Encodable {
       var name: String
@@ -212,9 +229,9 @@ struct ReceiverAccount {
     struct Permission: Encodable {
       var user: String
       var vhost: String
-      var configure = ""
-      var write = "^amq\\.topic$"
-      var read = ""
+      var configure: String
+      var write: String
+      var read: String
     }
 
     struct TopicPermission: Encodable {
@@ -222,7 +239,7 @@ struct ReceiverAccount {
       var vhost: String
       var exchange = "amq.topic"
       var write: String
-      var read = ""
+      var read: String
     }
 
     enum CodingKeys: String, CodingKey {

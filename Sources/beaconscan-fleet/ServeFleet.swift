@@ -63,6 +63,9 @@ struct ServeFleet: AsyncParsableCommand {
     let homeAssistant = try homeAssistant.link()
     let readers = try replay == nil ? readers(to: hub) : []
     let writer = try replay == nil ? database.map(writer) : nil
+    let sender =
+      try replay == nil
+      ? ConfigurationSender(engine.configuration(), folder: "\(sites)/receivers") : nil
     if let replay { try PictureReplay(replay).start(to: hub) }
     homeAssistant?.start()
     defer { homeAssistant?.stop() }
@@ -76,7 +79,8 @@ struct ServeFleet: AsyncParsableCommand {
           }
           for reader in readers { tasks.addTask { await reader.run() } }
           if let writer { tasks.addTask { await writer.run() } }
-          tasks.addTask { try await Self.watch(hub, readers, folder, homeAssistant) }
+          if let sender { tasks.addTask { try await sender.run() } }
+          tasks.addTask { try await Self.watch(hub, readers, folder, homeAssistant, sender) }
           defer { tasks.cancelAll() }
           try await tasks.next()
           await server.endStreams()
@@ -84,13 +88,15 @@ struct ServeFleet: AsyncParsableCommand {
       }
     } catch let error as ServiceFailure {
       throw FleetError(.unavailable, error.description)
+    } catch let error as EngineError {
+      throw FleetError(.unavailable, "\(error)")
     } catch is CancellationError {}
   }
 
   /// Looks for changes that no message announces: of the connection, the site files and time.
   private static func watch(
     _ hub: FleetHub, _ readers: [StreamReader], _ folder: SiteFolder,
-    _ homeAssistant: Broker<RoomPublisher>?
+    _ homeAssistant: Broker<RoomPublisher>?, _ sender: ConfigurationSender?
   ) async throws {
     while true {
       let fault = readers.map(\.status).first { $0.node == nil }
@@ -98,6 +104,7 @@ struct ServeFleet: AsyncParsableCommand {
       hub.lookForSilence()
       folder.read(to: hub)
       homeAssistant?.update(from: hub)
+      sender?.update(from: hub)
       try await Task.sleep(for: .seconds(2))
     }
   }

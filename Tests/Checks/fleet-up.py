@@ -3,7 +3,7 @@
 
     Tests/Checks/fleet-up.py COMMAND
 
-COMMAND is beaconscan-fleet. It needs rabbitmq-server, mosquitto-clients and openssl.
+COMMAND is beaconscan-fleet, beside which beaconscan is. It needs rabbitmq-server, mosquitto-clients and openssl.
 """
 
 import datetime
@@ -30,6 +30,14 @@ at = [3, 3]
 [[receivers]]
 name = "hall-2"
 at = [5, 5]
+[[beacons]]
+beacon = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0:7:7"
+name = "Crate"
+"""
+REGION = """[region.{}]
+uuid = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
+enter-distance = {}
+exit-distance = 3
 """
 
 
@@ -59,8 +67,9 @@ class Fleet:
     def __init__(self, command, folder):
         self.command = command
         self.directory = str(folder / "fleet")
-        self.engine = free_ports(6)
+        self.engine = free_ports(7)
         self.mqtt, self.page, self.tls = self.engine + 3, self.engine + 4, self.engine + 5
+        self.receiver_page = self.engine + 6
         self.log = folder / "log"
         self.certificate = str(folder / "certificate.pem")
         key = str(folder / "key.pem")
@@ -86,9 +95,14 @@ class Fleet:
         except (OSError, ValueError):
             return {}
 
+    def receiver(self, name):
+        return next(each for each in self.read("sites/museum")["receivers"] if each["receiver"] == name)
+
     def last_report(self, receiver):
-        receivers = self.read("sites/museum")["receivers"]
-        return next(each.get("lastReport") for each in receivers if each["receiver"] == receiver)
+        return self.receiver(receiver).get("lastReport")
+
+    def alarm(self, kind):
+        return next((alarm["sentence"] for alarm in self.read("alarms")["alarms"] if alarm["kind"] == kind), "")
 
     def wait(self, what, condition):
         end = time.monotonic() + LIMIT
@@ -160,7 +174,7 @@ def check_accounts(fleet, folder):
         status, _ = fleet.client("mosquitto_pub", "museum.hall-1", "-q", "1", "-t", forged, "-m", "{}")
         require(status != 0, f"the topic {forged} is refused")
     will = ["--will-topic", topic("hall-2"), "--will-payload", fleet.message("hall-2"), "--will-qos", "1"]
-    for pattern in ["#", "fleet/#", topic("hall-1")]:
+    for pattern in ["#", "fleet/#", topic("hall-1"), "fleet/21/museum/hall-2/configuration"]:
         # The refusal of the subscription ends the connection, and the broker then publishes the last will.
         status, output = fleet.client("mosquitto_sub", "museum.hall-1", "-t", pattern, "-C", "1", "-W", "3", *will)
         require(status != 0 and not output, f"a receiver cannot read {pattern}")
@@ -197,6 +211,79 @@ def check_removal(fleet):
     require(fleet.receivers("remove", "museum", "hall-1").returncode == 69, "a removed account cannot be removed again")
 
 
+class Receiver:
+    """`beaconscan serve` as the receiver hall-2, with an account."""
+
+    def __init__(self, fleet, folder):
+        password = folder / "hall-2.password"
+        password.touch(0o600)
+        password.write_text(fleet.passwords["museum.hall-2"])
+        self.port = fleet.receiver_page
+        self.log = folder / "receiver.log"
+        self.arguments = [
+            str(pathlib.Path(fleet.command).with_name("beaconscan")), "serve", "--config", "/dev/null", "--listen",
+            str(self.port), "--fleet", f"127.0.0.1:{fleet.mqtt}", "--fleet-username", "museum.hall-2",
+            "--fleet-password-file", str(password), "--site", "museum", "--receiver", "hall-2",
+            "--fleet-outbox", str(folder / "outbox")]
+        self.start()
+
+    def start(self):
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(self.arguments, stdout=log, stderr=log)
+
+    def kill(self, number=signal.SIGKILL):
+        self.process.send_signal(number)
+        return self.process.wait(LIMIT)
+
+    def regions(self):
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/api/v1/regions", timeout=10) as answer:
+                return [region["name"] for region in json.load(answer)["regions"]]
+        except OSError:
+            return None
+
+
+def check_configuration(fleet, folder):
+    """Checks that a receiver takes a configuration, refuses a wrong one, and comes back from one that it dies of."""
+    files = folder / "fleet" / "sites" / "receivers"
+    files.mkdir()
+    receiver = Receiver(fleet, folder)
+
+    def configuration():
+        return fleet.receiver("hall-2").get("configuration", {})
+
+    def send(text):
+        (files / "museum.hall-2.toml").write_text(text)
+
+    try:
+        send(REGION.format("lobby", 1.5))
+        fleet.wait("a receiver tries the configuration of its site", lambda _: "trial" in configuration())
+        fleet.wait("the region is there meanwhile", lambda _: receiver.regions() == ["lobby"])
+        fleet.wait("after a minute it keeps it", lambda _: "version" in configuration() and
+                   configuration()["version"] == fleet.receiver("hall-2")["wantedConfiguration"])
+        kept = configuration()["version"]
+        send(REGION.format("lobby", 1.5) + "[monitor]\nexec = 'reboot'\n")
+        fleet.wait("a fleet cannot set a command to run", lambda _: "exec" in fleet.alarm("configurationRefused"))
+        send(REGION.format("lobby", 5))
+        fleet.wait("one that contradicts itself is refused with its place",
+                   lambda _: "the fleet's configuration, line " in fleet.alarm("configurationRefused"))
+        require(receiver.regions() == ["lobby"] and configuration()["version"] == kept, "the one before is used")
+        send(REGION.format("hall", 1))
+        fleet.wait("another version is tried", lambda _: receiver.regions() == ["hall"])
+        receiver.kill()
+        receiver.start()
+        fleet.wait("a receiver that is killed meanwhile comes back with the one before",
+                   lambda _: receiver.regions() == ["lobby"])
+        fleet.wait("it says why", lambda _: "ended while it was tried" in fleet.alarm("configurationRefused"))
+        require(configuration()["version"] == kept, "it keeps the one before")
+        require(receiver.kill(signal.SIGTERM) == 0, "the receiver ends in order")
+    except SystemExit:
+        print(receiver.log.read_text(), file=sys.stderr)
+        raise
+    finally:
+        receiver.process.kill()
+
+
 def check_status(fleet):
     """`status` shows a worker and the simulated site."""
     shown = subprocess.run([fleet.command, "status", "--engine", f"127.0.0.1:{fleet.engine}"], capture_output=True,
@@ -219,6 +306,7 @@ def main():
             check_accounts(fleet, folder)
             check_flood(fleet)
             check_removal(fleet)
+            check_configuration(fleet, folder)
             fleet.process.kill()
             fleet.process.wait()
             fleet.start()

@@ -46,6 +46,22 @@ import Testing
     #expect(fleet.alarms.map(\.kind) == [.reportRefused])
   }
 
+  @Test func reportsAConfigurationThatIsNotUsed() throws {
+    var fleet = FleetState()
+    fleet.set(try Values.file(""))
+    fleet.set(wanted: ["one": "a"], of: Values.site)
+    var receiver = Values.receiver("one", reported: Values.noon)
+    receiver.configuration = .init(version: "b", refused: "a", reason: "no")
+    let events = fleet.receive(Values.picture(at: Values.noon, [receiver]))
+    #expect(kinds(events) == ["+configurationRefused one"])
+    #expect(
+      fleet.alarms.map(\.sentence) == ["The receiver does not use the configuration a: no"])
+    // It is to have another one now.
+    fleet.set(wanted: ["one": "c"], of: Values.site)
+    let later = fleet.receive(Values.picture(at: Values.noon + 2, [receiver]))
+    #expect(kinds(later) == ["-configurationRefused one"])
+  }
+
   @Test func reportsFaultsOfReceivers() {
     var fleet = FleetState()
     let receivers = [

@@ -314,7 +314,7 @@ function stateOf(beacon) {
 const KINDS = {
   engineLost: "Engine lost",
   siteSilent: "Site silent", siteFault: "Site has a fault", receiverSilent: "Receiver silent", receptionLost: "Reception lost",
-  clockDifference: "Clock differs", reportRefused: "Report refused", stranger: "Unknown receiver", beaconOutsideRooms: "Beacon outside its rooms",
+  clockDifference: "Clock differs", reportRefused: "Report refused", configurationRefused: "Configuration refused", stranger: "Unknown receiver", beaconOutsideRooms: "Beacon outside its rooms",
 };
 
 /** The health of a receiver: a state for its mark, and words. */
@@ -331,7 +331,11 @@ function receiverWords(receiver) {
   const difference = receiver.clockDifference;
   if (difference != null && Math.abs(difference) > 2)
     return { state: "fault", words: `Its clock is ${Math.abs(difference).toFixed(1)} s ${difference > 0 ? "ahead" : "behind"}.` };
-  return { state: "well", words: "Reports." };
+  const { configuration, wantedConfiguration: wanted } = receiver;
+  if (wanted && configuration?.refused === wanted)
+    return { state: "fault", words: `It does not use its new configuration: ${configuration.reason}` };
+  if (configuration?.trial) return { state: "well", words: "Reports. It tries a new configuration." };
+  return { state: "well", words: wanted && configuration?.version !== wanted ? "Reports. A new configuration waits." : "Reports." };
 }
 
 // MARK: The list of sites

@@ -1,0 +1,157 @@
+import Clocks
+import FleetPicture
+import Testing
+
+@testable import FleetPage
+
+/// A site of receivers that do as they are told, but for some.
+@Suite struct RolloutTests {
+  private struct Fleet {
+    var rollout = Rollout()
+    var receivers: [SitePicture.Receiver]
+    var wanted: [String: String] = [:]
+    var now = MonotonicTime(nanoseconds: 0)
+    /// Those that refuse, that are not heard of again, and that know no configurations.
+    var refusing: Set<String> = []
+    var dying: Set<String> = []
+    var deaf: Set<String> = []
+    var sent: [String] = []
+    private var tries: [String: Int] = [:]
+
+    init(_ count: Int) {
+      receivers = (0..<count).map {
+        SitePicture.Receiver(
+          name: "r\($0)", lastReport: nil, isMissing: false, receptionLost: nil, beacons: 0,
+          clockDifference: nil)
+      }
+    }
+
+    mutating func want(_ version: String) {
+      wanted = Dictionary(receivers.map { ($0.name, version) }, uniquingKeysWith: { $1 })
+    }
+
+    /// The receivers that use a version.
+    func using(_ version: String) -> Int {
+      receivers.count { $0.configuration?.version == version }
+    }
+
+    mutating func pass(_ seconds: Int) {
+      for _ in 0..<seconds / 2 {
+        for name in rollout.next(receivers, wanted: wanted, at: now) {
+          sent.append(name)
+          guard !deaf.contains(name), let index = receivers.firstIndex(where: { $0.name == name })
+          else { continue }
+          var configuration = receivers[index].configuration ?? .init()
+          if refusing.contains(name) {
+            configuration.refused = wanted[name]
+            configuration.reason = "no"
+          } else {
+            configuration.trial = wanted[name]
+            receivers[index].isMissing = dying.contains(name)
+            tries[name] = 0
+          }
+          receivers[index].configuration = configuration
+        }
+        for index in receivers.indices where receivers[index].configuration?.trial != nil {
+          let name = receivers[index].name
+          tries[name, default: 0] += 2
+          guard tries[name, default: 0] >= 60, !receivers[index].isMissing else { continue }
+          receivers[index].configuration = .init(version: receivers[index].configuration?.trial)
+        }
+        now = now.advanced(bySeconds: 2)
+      }
+    }
+  }
+
+  @Test func `nothing is sent to a site without configurations`() {
+    var fleet = Fleet(3)
+    fleet.pass(1000)
+    #expect(fleet.sent.isEmpty)
+  }
+
+  @Test func `a tenth of the receivers at a time, until all have it`() {
+    var fleet = Fleet(20)
+    fleet.want("a")
+    fleet.pass(2)
+    #expect(fleet.sent == ["r0", "r1"])
+    fleet.pass(58)
+    #expect(fleet.sent.count == 2)
+    fleet.pass(4)
+    #expect(fleet.sent == ["r0", "r1", "r2", "r3"])
+    fleet.pass(800)
+    #expect(fleet.using("a") == 20 && fleet.sent.count == 20)
+    // Another version begins anew.
+    fleet.want("b")
+    fleet.pass(800)
+    #expect(fleet.using("b") == 20 && fleet.sent.count == 40)
+  }
+
+  @Test func `the first refusal stops a version, and another one goes on`() {
+    var fleet = Fleet(20)
+    fleet.refusing = ["r3"]
+    fleet.want("a")
+    fleet.pass(1000)
+    #expect(fleet.using("a") == 3 && fleet.sent == ["r0", "r1", "r2", "r3"])
+    fleet.refusing = []
+    fleet.want("b")
+    fleet.pass(1000)
+    #expect(fleet.using("b") == 20)
+  }
+
+  @Test func `a receiver that does not return stops a version, also for another sender`() {
+    var fleet = Fleet(20)
+    fleet.dying = ["r1"]
+    fleet.want("a")
+    fleet.pass(1000)
+    // The other one that had it by then keeps it.
+    #expect(fleet.sent == ["r0", "r1"] && fleet.using("a") == 1)
+    fleet.rollout = Rollout()
+    fleet.pass(1000)
+    #expect(fleet.sent == ["r0", "r1"])
+    // It returns with the one before, as it refuses this one.
+    fleet.receivers[1].isMissing = false
+    fleet.receivers[1].configuration = .init(refused: "a", reason: "it ended")
+    fleet.pass(1000)
+    #expect(fleet.sent == ["r0", "r1"])
+    fleet.dying = []
+    fleet.want("b")
+    fleet.pass(1000)
+    #expect(fleet.using("b") == 20)
+  }
+
+  @Test func `a receiver that is away gets it when it is back`() {
+    var fleet = Fleet(3)
+    fleet.receivers[0].isMissing = true
+    fleet.want("a")
+    fleet.pass(400)
+    #expect(fleet.using("a") == 2)
+    fleet.receivers[0].isMissing = false
+    fleet.pass(100)
+    #expect(fleet.using("a") == 3)
+  }
+
+  @Test func `a receiver that says nothing holds up the others for two minutes`() {
+    var fleet = Fleet(3)
+    fleet.deaf = ["r0"]
+    fleet.want("a")
+    fleet.pass(118)
+    #expect(Set(fleet.sent) == ["r0"] && fleet.sent.count == 6)
+    fleet.pass(200)
+    #expect(fleet.using("a") == 2)
+    let count = fleet.sent.count
+    fleet.pass(3600)
+    #expect(fleet.sent.count - count == 6)
+    fleet.deaf = []
+    fleet.pass(700)
+    #expect(fleet.using("a") == 3)
+  }
+
+  @Test func `one receiver can have a version of its own`() {
+    var fleet = Fleet(3)
+    fleet.want("a")
+    fleet.wanted["r1"] = "b"
+    fleet.refusing = ["r1"]
+    fleet.pass(400)
+    #expect(fleet.using("a") == 2 && fleet.sent == ["r0", "r1", "r2"])
+  }
+}
