@@ -620,7 +620,10 @@ let package = Package(
 if Context.environment["BUILD_STUDIES"] != nil {
   let libraries = [
     "ranging-trace": ["Ranging", "TestSupport"], "regions-trace": ["Regions", "TestSupport"],
-    "geofences-trace": ["Positioning"], "rooms-study": ["FleetSites", "Fusion", "TestSupport"],
+    "geofences-trace": ["Positioning"],
+    "rooms-study": [
+      "FleetReports", "FleetSites", "FleetWork", "Fusion", "TestSupport",
+    ],
     "apps-cost": ["AppDaemon", "BeaconTesting", "Regions", "ServiceCore"],
     "micro": [
       "Bytes", "CaptureFiles", "CoreLocation", "HCIPackets", "Ranging", "Regions",

@@ -7,9 +7,12 @@ import TestSupport
 // Prints how right the rooms of simulated sites are, and how well the probabilities agree with that:
 //
 //     BUILD_STUDIES=1 swift run -c release rooms-study 4
+//     BUILD_STUDIES=1 swift run -c release rooms-study site.toml reports.jsonl truth.jsonl
 //
 // The number is that of the seeds. Most sites differ from what their site file states. The last two
 // rows are the harness of ESPresense-companion, which Tests/FusionTests describes.
+//
+// The second command compares the rooms of a recorded set with those by the rules of others.
 
 /// A site as it is, what its site file states, and how its beacons move.
 struct Case: Sendable {
@@ -181,20 +184,29 @@ func print(_ name: String, _ result: Result) {
   ])
 }
 
-let seeds = CommandLine.arguments.dropFirst().first.flatMap { UInt64($0) } ?? 4
-row([
-  "site", "right %", "wrong %", "nearest", "ECE %", "first 20", "log loss", "latency", "false/h",
-  "left, s",
-])
-var all = Result()
-for item in cases() {
-  var total = Result()
-  await withTaskGroup(of: Result.self) { group in
-    for seed in 1...seeds { group.addTask { run(item, seed: seed) } }
-    for await result in group { total.merge(result) }
+/// Prints the rooms of simulated sites.
+func study(seeds: UInt64) async {
+  row([
+    "site", "right %", "wrong %", "nearest", "ECE %", "first 20", "log loss", "latency", "false/h",
+    "left, s",
+  ])
+  var all = Result()
+  for item in cases() {
+    var total = Result()
+    await withTaskGroup(of: Result.self) { group in
+      for seed in 1...seeds { group.addTask { run(item, seed: seed) } }
+      for await result in group { total.merge(result) }
+    }
+    print(item.name, total)
+    all.merge(total)
   }
-  print(item.name, total)
-  all.merge(total)
+  print("all", all)
+  harness(runs: Int(seeds) * 10)
 }
-print("all", all)
-harness(runs: Int(seeds) * 10)
+
+let arguments = Array(CommandLine.arguments.dropFirst())
+if arguments.count == 3 {
+  study(try Recording(site: arguments[0], reports: arguments[1], truth: arguments[2]))
+} else {
+  await study(seeds: arguments.first.flatMap { UInt64($0) } ?? 4)
+}
