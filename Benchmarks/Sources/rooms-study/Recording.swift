@@ -54,7 +54,13 @@ struct Recording: Sendable {
 
   struct Result: Sendable {
     var score = RoomScore()
-    var forecasts: [BeaconIdentity: [Forecast]] = [:]
+    /// Those of each beacon, in order.
+    var forecasts: [[Forecast]] = []
+
+    mutating func merge(_ other: Result) {
+      score.merge(other.score)
+      forecasts += other.forecasts
+    }
   }
 
   func run(_ rule: some RoomRule) -> Result { run(even: rule, odd: rule) }
@@ -63,6 +69,7 @@ struct Recording: Sendable {
   private func run(even: some RoomRule, odd: some RoomRule) -> Result {
     var (even, odd) = (even, odd)
     var result = Result()
+    var forecasts: [BeaconIdentity: [Forecast]] = [:]
     for (second, reports) in seconds {
       even.receive(reports, second: second)
       odd.receive(reports, second: second)
@@ -73,10 +80,11 @@ struct Recording: Sendable {
         if let best = answer.best {
           let forecast = Forecast(
             probability: best.probability, isRight: best.place == .room(room))
-          result.forecasts[beacon, default: []].append(forecast)
+          forecasts[beacon, default: []].append(forecast)
         }
       }
     }
+    result.forecasts = forecasts.sorted { $0.key < $1.key }.map(\.value)
     return result
   }
 
@@ -121,7 +129,7 @@ extension Recording.Result {
     var errors: [Double] = []
     for _ in 0..<2000 {
       var calibration = Calibration()
-      for (_, forecasts) in forecasts.sorted(by: { $0.key < $1.key }) {
+      for forecasts in forecasts {
         var draw = 0.0
         let start = Int.random(in: 0..<block, using: &random)
         for (index, forecast) in forecasts.enumerated() {
@@ -143,7 +151,7 @@ extension Recording.Result {
     var sum = 1.0
     for lag in 1..<300 {
       var (products, squares) = (0.0, 0.0)
-      for forecasts in forecasts.values {
+      for forecasts in forecasts {
         let errors = forecasts.map { ($0.isRight ? 1 : 0) - $0.probability }
         products += zip(errors, errors.dropFirst(lag)).reduce(0) { $0 + $1.0 * $1.1 }
         squares += errors.reduce(0) { $0 + $1 * $1 }
@@ -155,24 +163,42 @@ extension Recording.Result {
   }
 }
 
-/// Prints the rooms of a recorded set by the fusion and by the rules of others.
-func study(_ recording: Recording) {
-  let site = recording.site
-  let fusion = recording.run(SiteFusion(SiteModel(site)))
-  let results = [
-    ("fusion", fusion),
-    ("fusion, surveyed", recording.runSurveyed()),
-    ("nearest", recording.run(NearestReceiver(site))),
-    ("Bermuda", recording.run(Bermuda(site))),
-    ("kNN", recording.runFingerprints()),
-    ("ESPresense node", recording.run(ESPresense(site, .nearestNode))),
-    ("ESPresense solver", recording.run(ESPresense(site, .nelderMead))),
-    ("and its filter", recording.run(ESPresense(site, .filtered))),
-  ]
-  row([
-    "\(fusion.score.seconds) s", "right %", "wrong %", "unknown", "latency", "missed", "false/h",
-    "ECE %",
-  ])
+extension Recording {
+  /// The results of the fusion and of the rules of others, the fusion's first.
+  func results() -> [(name: String, result: Result)] {
+    [
+      ("fusion", run(SiteFusion(SiteModel(site)))),
+      ("its most probable", run(MostProbable(site))),
+      ("fusion, surveyed", runSurveyed()),
+      ("nearest", run(NearestReceiver(site))),
+      ("Bermuda", run(Bermuda(site))),
+      ("kNN", runFingerprints()),
+      ("ESPresense node", run(ESPresense(site, .nearestNode))),
+      ("ESPresense solver", run(ESPresense(site, .nelderMead))),
+      ("and its filter", run(ESPresense(site, .filtered))),
+    ]
+  }
+}
+
+/// Prints the rooms of recorded sets by the fusion and by the rules of others.
+func study(_ recordings: [Recording]) {
+  var all: [(name: String, result: Recording.Result)] = []
+  for recording in recordings {
+    let results = recording.results()
+    print(recording.site.name, results)
+    if all.isEmpty {
+      all = results
+    } else {
+      for index in all.indices { all[index].result.merge(results[index].result) }
+    }
+  }
+  if recordings.count > 1 { print("all", all) }
+}
+
+private func print(_ title: String, _ results: [(name: String, result: Recording.Result)]) {
+  guard let fusion = results.first?.result else { return }
+  print("\(title), \(fusion.score.seconds) s\n")
+  row(["", "right %", "wrong %", "unknown", "latency", "missed", "false/h", "ECE %"])
   for (name, result) in results {
     let score = result.score
     row([
@@ -201,4 +227,5 @@ func study(_ recording: Recording) {
         + "\(percent(chance.median)) % in half of such recordings, and above "
         + "\(percent(chance.high)) % in one of 20.")
   }
+  print()
 }

@@ -31,6 +31,23 @@ extension SiteFusion: RoomRule {
   }
 }
 
+/// The most probable room of the fusion, which it reports only from a threshold on.
+struct MostProbable: RoomRule {
+  private var fusion: SiteFusion
+
+  init(_ site: Site) { fusion = SiteFusion(SiteModel(site)) }
+
+  mutating func receive(_ reports: [ReceiverSecond], second: Int64) {
+    fusion.receive(reports, second: second)
+  }
+
+  func answer(_ beacon: BeaconIdentity) -> RoomAnswer {
+    let best = fusion.estimate(of: beacon)?.best
+    guard case .room(let room)? = best?.place else { return RoomAnswer(best: best) }
+    return RoomAnswer(room: room, best: best)
+  }
+}
+
 extension NearestReceiver: RoomRule {
   mutating func receive(_ reports: [ReceiverSecond], second: Int64) { receive(reports) }
 

@@ -12,7 +12,8 @@ import TestSupport
 // The number is that of the seeds. Most sites differ from what their site file states. The last two
 // rows are the harness of ESPresense-companion, which Tests/FusionTests describes.
 //
-// The second command compares the rooms of a recorded set with those by the rules of others.
+// The second command compares the rooms of a recorded set with those by the rules of others. Three more
+// files are another set, and so on.
 
 /// A site as it is, what its site file states, and how its beacons move.
 struct Case: Sendable {
@@ -205,8 +206,12 @@ func study(seeds: UInt64) async {
 }
 
 let arguments = Array(CommandLine.arguments.dropFirst())
-if arguments.count == 3 {
-  study(try Recording(site: arguments[0], reports: arguments[1], truth: arguments[2]))
-} else {
+if arguments.count < 2 {
   await study(seeds: arguments.first.flatMap { UInt64($0) } ?? 4)
+} else {
+  let sets = stride(from: 0, to: arguments.count - 2, by: 3)
+  study(
+    try sets.map {
+      try Recording(site: arguments[$0], reports: arguments[$0 + 1], truth: arguments[$0 + 2])
+    })
 }
