@@ -55,7 +55,7 @@ package enum FleetEvent: Sendable, Equatable {
   case diskRestored
   /// A configuration of the fleet is kept.
   case configured(String)
-  /// A configuration of the fleet is not used, or none can be sent.
+  /// A configuration of the fleet is not used, or none can be received.
   case refused(String)
 }
 
@@ -70,6 +70,8 @@ package final class FleetReporter: Sendable {
     var sent = 0
     /// The reports that were made, and those of earlier processes.
     var made = 0
+    /// The number of the last report that was acknowledged.
+    var acknowledged = 0
     var isDropping = false
     var isFaulty = false
   }
@@ -173,6 +175,7 @@ package final class FleetReporter: Sendable {
         thread.wake.wait(nanoseconds: left)
       }
       let isLast = thread.isStopping
+      if isLast { settings.withLock { $0.stop() } }
       meter.exchange(&spare)
       let now = MonotonicTime.now
       let lost = receptionLost()
@@ -187,11 +190,8 @@ package final class FleetReporter: Sendable {
       payload.removeAll(keepingCapacity: true)
       report.write(to: &payload)
       append(report.topic, payload)
+      if isLast { return }
       configure(lost, use)
-      if isLast {
-        settings.withLock { $0.stop() }
-        return
-      }
       last = now
       lostBefore = lost
       due = due.advanced(bySeconds: configuration.interval)
@@ -202,13 +202,13 @@ package final class FleetReporter: Sendable {
 
   /// Goes on with a configuration that the fleet has sent.
   private func configure(_ receptionLost: String?, _ use: ([UInt8]?) -> String?) {
-    let (made, acknowledged) = outbox.withLock { ($0.made, $0.made - $0.queue.waiting) }
-    let change = settings.withLock {
+    let (made, acknowledged) = outbox.withLock { ($0.made, $0.acknowledged) }
+    var change = settings.withLock {
       $0.next(at: .now, made: made, acknowledged: acknowledged, receptionLost: receptionLost)
     }
-    if let change {
-      let failure = use(change.text)
-      settings.withLock { $0.finish(change, failure: failure) }
+    while let next = change {
+      let failure = use(next.text)
+      change = settings.withLock { $0.finish(next, failure: failure) }
     }
     for event in settings.withLock({ $0.takeEvents() }) { report(event) }
   }
@@ -239,17 +239,14 @@ package final class FleetReporter: Sendable {
   // MARK: The broker
 
   private func publish(on session: MQTTClient) throws(MQTTClient.Failure) {
-    let subscribes = subscription.withLock { $0.begin(at: .now) }
-    if subscribes {
-      try session.subscribe(
-        FleetTopic.configuration(ofSite: configuration.site, receiver: configuration.receiver))
-    }
+    subscription.withLock { $0.begin() }
     let thread = connector.thread
     var deadline: MonotonicTime?
     while true {
       if deadline == nil, thread.isStopping {
         deadline = .now.advanced(bySeconds: Self.restTime)
       }
+      if subscription.withLock({ $0.isDue(at: .now) }) { try session.subscribe(settingsTopic) }
       while var message = outbox.withLock({ $0.queue.next() }) {
         ReceiverReport.addDelay(to: &message.payload, sentAt: .now)
         try session.publish(
@@ -264,11 +261,17 @@ package final class FleetReporter: Sendable {
     }
   }
 
+  private var settingsTopic: String {
+    FleetTopic.configuration(ofSite: configuration.site, receiver: configuration.receiver)
+  }
+
   private func take(from session: MQTTClient) {
-    // A retained one is of a tool that no fleet uses; it would come again with each connection.
-    for message in session.takeMessages() where !message.isRetained {
+    // A retained one would come again with each connection. The fleet sends none.
+    for message in session.takeMessages()
+    where !message.isRetained && message.topic == settingsTopic {
+      // The next report may be made already.
       let made = outbox.withLock { $0.made }
-      settings.withLock { $0.receive(message.payload, next: made + 1) }
+      settings.withLock { $0.receive(message.payload, next: made + 2) }
     }
     let tokens = session.takeAcknowledged()
     guard !tokens.isEmpty else { return }
@@ -276,13 +279,12 @@ package final class FleetReporter: Sendable {
       report(
         .refused(
           "the broker ends each connection that asks for the fleet's configurations; permit this "
-            + "receiver to read "
-            + FleetTopic.configuration(
-              ofSite: configuration.site, receiver: configuration.receiver)))
+            + "receiver to read \(settingsTopic)"))
     }
     outbox.withLock { outbox in
       for token in tokens { outbox.queue.acknowledge(token) }
       outbox.sent += tokens.count
+      outbox.acknowledged = outbox.made - outbox.queue.waiting
       if outbox.queue.waiting == 0 { outbox.isDropping = false }
     }
   }
@@ -290,30 +292,40 @@ package final class FleetReporter: Sendable {
 
 /// Whether to subscribe to the configurations. RabbitMQ ends a connection that subscribes to what
 /// its user may not read, and the reports are more important.
-private struct Subscription {
+struct Subscription {
   /// The connections in a row that end without an acknowledgment before one does not subscribe.
-  private static let patience = 3
+  static let patience = 3
   /// The seconds after which a subscription that was refused is tried again.
-  private static let pause = 600.0
+  static let pause = 600.0
 
   /// The connections that subscribed since the last acknowledgment.
   private var tries = 0
-  private var subscribes = false
+  private var hasSubscribed = false
   private var refused: MonotonicTime?
 
-  /// Begins a connection, and returns whether it subscribes.
-  mutating func begin(at now: MonotonicTime) -> Bool {
-    subscribes =
-      tries < Self.patience && refused.map { now.seconds(since: $0) >= Self.pause } ?? true
-    if subscribes { tries += 1 }
-    return subscribes
+  /// Begins a connection.
+  mutating func begin() { hasSubscribed = false }
+
+  /// Returns whether to subscribe now.
+  mutating func isDue(at now: MonotonicTime) -> Bool {
+    guard !hasSubscribed, tries < Self.patience,
+      refused.map({ now.seconds(since: $0) >= Self.pause }) ?? true
+    else { return false }
+    hasSubscribed = true
+    // One connection that ends is enough then.
+    tries = refused == nil ? tries + 1 : Self.patience
+    return true
   }
 
   /// Takes the acknowledgment of a report. Returns whether it shows, the first time, that the broker
   /// ends what subscribes.
   mutating func confirm(at now: MonotonicTime) -> Bool {
     defer { tries = 0 }
-    guard !subscribes, tries >= Self.patience else { return false }
+    if hasSubscribed {
+      refused = nil
+      return false
+    }
+    guard tries >= Self.patience else { return false }
     defer { refused = now }
     return refused == nil
   }

@@ -6,10 +6,12 @@ import Storage
 /// The configuration that a fleet sends to this receiver, in a file.
 ///
 /// A new one is announced in the reports, tried, and then kept. If the receiver does not work with
-/// it, or does not live to say so, the one before is used again, and the new one is refused.
+/// it, or its process is killed meanwhile, the one before is used again, and the new one is refused.
 package struct FleetSettings: Sendable {
   /// The seconds after which a configuration is given up with which no report was acknowledged.
   static let patience = 600.0
+  /// The events that wait for the next report at most.
+  private static let maximumEvents = 10
 
   private struct Stored: Codable {
     /// The text in use.
@@ -51,6 +53,12 @@ package struct FleetSettings: Sendable {
   private var isUsed = true
   private var trial: (text: Text, step: Step)?
   private var refusal: ReceiverReport.Configuration.Refusal?
+  /// The time since which nothing is received.
+  private var lostSince: MonotonicTime?
+  /// Whether the file has what it is to have.
+  private var isStored = true
+  /// Whether the text before could not be used again.
+  private var isAstray = false
   private var events: [FleetEvent] = []
 
   /// Reads the file, which need not exist.
@@ -62,12 +70,14 @@ package struct FleetSettings: Sendable {
       return
     }
     kept = stored.text.map { Text(Array($0.utf8)) }
-    refusal = stored.refused.flatMap { ConfigurationVersion($0) }.map {
-      ReceiverReport.Configuration.Refusal($0, stored.reason ?? "")
+    if let version = stored.refused.flatMap({ ConfigurationVersion($0) }), version != kept?.version
+    {
+      refusal = ReceiverReport.Configuration.Refusal(version, stored.reason ?? "")
     }
     if let text = stored.trial {
       refuse(Text(Array(text.utf8)).version, "the service ended while it was tried")
-      save()
+      // Another process may use the file until this one has the outbox.
+      isStored = false
     }
   }
 
@@ -84,20 +94,21 @@ package struct FleetSettings: Sendable {
       version: usedText?.version, trial: trial?.text.version, refusal: refusal)
   }
 
-  /// Says that the kept text cannot be used. The next start tries it again.
+  /// Marks the kept text as one that cannot be used. The next start tries it again.
   package mutating func refuseKept(_ reason: String) {
     guard let kept else { return }
     isUsed = false
     refuse(kept.version, reason)
   }
 
+  /// Returns the events since the last call.
   mutating func takeEvents() -> [FleetEvent] {
     defer { events = [] }
     return events
   }
 
-  /// Takes a text that the fleet has sent, with the number of the next report. One that is known is
-  /// left out, and so is another one during a trial: the fleet sends it again.
+  /// Takes a text that the fleet has sent, with the number of the next report that states it. One
+  /// that is known is left out, and so is another one during a trial: the fleet sends it again.
   mutating func receive(_ bytes: [UInt8], next report: Int) {
     let text = Text(bytes)
     guard trial == nil, text.version != usedText?.version, text.version != refusal?.version else {
@@ -119,6 +130,9 @@ package struct FleetSettings: Sendable {
   mutating func next(
     at now: MonotonicTime, made: Int, acknowledged: Int, receptionLost: String?
   ) -> Change? {
+    if !isStored { store() }
+    lostSince = receptionLost == nil ? nil : lostSince ?? now
+    if isAstray { return Change(text: usedText?.bytes, isTrial: false) }
     guard let (text, step) = trial else { return nil }
     switch step {
     case .announced(let report):
@@ -126,25 +140,24 @@ package struct FleetSettings: Sendable {
       trial = (
         text, .tried(since: now, report: made + 1, wasReceiving: receptionLost == nil)
       )
-      do throws(StorageError) {
-        // If the process ends now, the next one finds it.
-        try store()
-      } catch {
-        giveUp(text.version, "\(error)")
+      // If the process ends now, the next one finds it. While the disk is full, it waits.
+      guard store() else {
+        trial = (text, step)
         return nil
       }
       return Change(text: text.bytes, isTrial: true)
     case .tried(let since, let report, let wasReceiving):
       let passed = now.seconds(since: since)
       guard passed >= trialTime else { return nil }
-      if let receptionLost, wasReceiving {
+      if let receptionLost, let lostSince, wasReceiving {
+        // Other faults are often over soon.
+        guard now.seconds(since: lostSince) >= trialTime else { return nil }
         giveUp(text.version, "nothing is received with it: \(receptionLost)")
       } else if acknowledged >= report {
         kept = text
         (isUsed, trial, refusal) = (true, nil, nil)
-        save()
-        events.append(
-          .configured("the fleet's configuration \(text.version) is kept"))
+        events.append(.configured("the fleet's configuration \(text.version) is kept"))
+        store()
         return nil
       } else if passed >= Self.patience {
         giveUp(text.version, "no report was acknowledged with it for ten minutes")
@@ -155,44 +168,57 @@ package struct FleetSettings: Sendable {
     }
   }
 
-  /// Takes the result of a change: the reason that it was not possible, or `nil`.
-  mutating func finish(_ change: Change, failure: String?) {
-    guard let failure else { return }
-    if change.isTrial, let trial {
+  /// Takes the result of a change: the reason that it was not possible, or `nil`. Returns another
+  /// change if the text before is to be used again.
+  mutating func finish(_ change: Change, failure: String?) -> Change? {
+    if change.isTrial {
+      guard let failure, let trial else { return nil }
       giveUp(trial.text.version, failure)
-    } else {
+      // A part of the text may be in use.
+      return Change(text: usedText?.bytes, isTrial: false)
+    }
+    if let failure, !isAstray {
       events.append(
         .refused("the configuration before the fleet's cannot be used again: \(failure)"))
     }
+    isAstray = failure != nil
+    return nil
   }
 
-  /// Ends a trial that nothing speaks against, as the process ends. The fleet sends it again.
+  /// Ends a trial that nothing is wrong with, as the process ends. The fleet sends the text again.
   mutating func stop() {
     guard trial != nil else { return }
     trial = nil
-    save()
+    store()
   }
 
   private mutating func giveUp(_ version: ConfigurationVersion, _ reason: String) {
     trial = nil
     refuse(version, reason)
-    save()
+    store()
   }
 
   private mutating func refuse(_ version: ConfigurationVersion, _ reason: String) {
     refusal = ReceiverReport.Configuration.Refusal(version, reason)
+    guard events.count < Self.maximumEvents else { return }
     events.append(.refused("the fleet's configuration \(version) is not used: \(reason)"))
   }
 
-  private mutating func save() {
+  /// Writes the file, and returns whether that was possible. It is tried again each second.
+  @discardableResult private mutating func store() -> Bool {
     do throws(StorageError) {
-      try store()
+      try StatePath.replace(path, with: bytes)
+      isStored = true
     } catch {
-      events.append(.refused("the fleet's configuration cannot be stored: \(error)"))
+      if isStored {
+        events.append(.refused("the fleet's configuration cannot be stored: \(error)"))
+      }
+      isStored = false
     }
+    return isStored
   }
 
-  private func store() throws(StorageError) {
+  private var bytes: [UInt8] {
     var stored = Stored()
     stored.text = kept.map { String(decoding: $0.bytes, as: UTF8.self) }
     if case (let text, .tried)? = trial {
@@ -200,7 +226,7 @@ package struct FleetSettings: Sendable {
     }
     stored.refused = refusal.map { "\($0.version)" }
     stored.reason = refusal?.reason
-    guard let bytes = try? JSONEncoder().encode(stored) else { return }
-    try StatePath.replace(path, with: Array(bytes))
+    // Texts can always be encoded.
+    return (try? JSONEncoder().encode(stored)).map(Array.init) ?? []
   }
 }

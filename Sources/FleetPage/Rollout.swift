@@ -3,16 +3,19 @@ package import FleetPicture
 
 /// Which receivers of a site are sent their configuration now.
 ///
-/// A version goes to a few receivers at a time, and to no further one when a receiver refuses it, or
-/// does not report any more while it tries it.
+/// A version goes to a few receivers at a time, and to no further one when a receiver refuses it,
+/// does not report any more while it tries it, or ends twice meanwhile.
 package struct Rollout: Sendable {
   private struct Sent {
     var version: String
     var first: MonotonicTime
     var last: MonotonicTime
+    /// Whether it tries the version, and how often it has ended that without a reason.
+    var isTrying = false
+    var ends = 0
   }
 
-  /// The seconds after which a receiver that says nothing of it is sent it again.
+  /// The seconds after which a receiver that does not report the version is sent it again.
   private static let pause = 20.0
   /// The seconds after which such a receiver does not hold up the others, and is sent it less often.
   private static let patience = 120.0
@@ -36,8 +39,12 @@ package struct Rollout: Sendable {
       }
       let isTrying = receiver.configuration?.trial == version
       let isSent = sent[receiver.name] != nil
-      // A receiver says that it tries a version before it does.
-      if receiver.configuration?.refused == version || isTrying && receiver.isMissing {
+      if sent[receiver.name]?.isTrying == true, !isTrying { sent[receiver.name]?.ends += 1 }
+      sent[receiver.name]?.isTrying = isTrying
+      // A receiver reports that it tries a version before it does.
+      if receiver.configuration?.refused == version || isTrying && receiver.isMissing
+        || sent[receiver.name]?.ends ?? 0 >= 2
+      {
         stopped.insert(version)
       } else if isTrying || isSent && !isLate(receiver.name, now) {
         busy += 1
@@ -51,8 +58,11 @@ package struct Rollout: Sendable {
         receiver.configuration?.trial != version, !stopped.contains(version)
       else { continue }
       if let known = sent[receiver.name] {
-        let pause = isLate(receiver.name, now) ? Self.longPause : Self.pause
-        guard now.seconds(since: known.last) >= pause else { continue }
+        let isLate = isLate(receiver.name, now)
+        guard now.seconds(since: known.last) >= (isLate ? Self.longPause : Self.pause),
+          !isLate || busy < most
+        else { continue }
+        if isLate { busy += 1 }
         sent[receiver.name]?.last = now
       } else {
         guard busy < most else { continue }

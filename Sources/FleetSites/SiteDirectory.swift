@@ -11,11 +11,6 @@ package struct SiteDirectory {
     package var description: String { "\(file): \(message)" }
   }
 
-  private struct Version: Equatable {
-    var size: Int
-    var modified: Date
-  }
-
   package let path: String
   /// The sites by their names.
   package private(set) var sites: [String: Site] = [:]
@@ -24,7 +19,7 @@ package struct SiteDirectory {
   package private(set) var faults: [Fault] = []
   /// The hashes of the files, by the sites' names: 64-bit FNV-1a.
   package private(set) var revisions: [String: UInt64] = [:]
-  private var versions: [String: Version] = [:]
+  private var versions: [String: FileVersion] = [:]
 
   /// Reads the files of a directory.
   package init(_ path: String) {
@@ -46,7 +41,8 @@ package struct SiteDirectory {
       return faults != before.1
     }
     let found = Dictionary(
-      names.compactMap { name in version(of: name).map { (name, $0) } }, uniquingKeysWith: { $1 })
+      names.compactMap { name in FileVersion("\(path)/\(name)").map { (name, $0) } },
+      uniquingKeysWith: { $1 })
     guard found != versions || versions.isEmpty else { return false }
     versions = found
     read(names)
@@ -89,12 +85,17 @@ package struct SiteDirectory {
       }
     }
   }
+}
 
-  private func version(of name: String) -> Version? {
-    guard
-      let attributes = try? FileManager.default.attributesOfItem(atPath: "\(path)/\(name)"),
+/// The size and the time of a file, by which a change is noticed.
+struct FileVersion: Equatable {
+  let size: Int
+  private let modified: Date
+
+  init?(_ path: String) {
+    guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
       let size = attributes[.size] as? Int, let modified = attributes[.modificationDate] as? Date
     else { return nil }
-    return Version(size: size, modified: modified)
+    (self.size, self.modified) = (size, modified)
   }
 }

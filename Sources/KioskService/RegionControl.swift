@@ -71,7 +71,8 @@ final class RegionControl: KioskControl {
   func configure(_ new: RegionConfiguration) throws(RegionRefusal) -> [String] {
     try configuration.withLock { configuration throws(RegionRefusal) in
       guard configured.locations != nil || new.circles.isEmpty else {
-        throw .invalid("circles need locations, which the service began without; start it again")
+        throw .invalid(
+          "circles need locations, which the service does not have; start it with --source")
       }
       try check(new)
       configuration = new
@@ -86,7 +87,11 @@ final class RegionControl: KioskControl {
       for name in oldCircles where !circles.contains(name) {
         configured.locations?.unregister(name)
       }
-      for region in new.regions { try configured.register(region) }
+      // The service's own rules are those of its start.
+      for var region in new.regions {
+        region.rules = region.rules ?? new.rules
+        try configured.register(region)
+      }
       for circle in new.circles { try configured.register(circle) }
       // Clients must receive the list even if it is that of the previous process.
       hub.announceRegions()

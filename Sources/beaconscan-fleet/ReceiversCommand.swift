@@ -190,7 +190,7 @@ struct ReceiverAccount {
 
   /// The queue that RabbitMQ makes for the receiver's subscription, and the exchange of MQTT. The
   /// queue has the name of the client, so another receiver's cannot be read.
-  private var queue: String { "mqtt-subscription-beaconscan-fleet/\(site)/\(receiver)qos[01]" }
+  private var queue: String { "mqtt-subscription-beaconscan-fleet/\(site)/\(receiver)qos1" }
 
   /// Returns accounts as RabbitMQ reads them, with the password, which thus is on no command line.
   static func definitions(of accounts: [ReceiverAccount]) throws -> [UInt8] {

@@ -8,10 +8,32 @@ import Synchronization
 
 /// Sends their configurations to the receivers, from the files of a folder.
 final class ConfigurationSender: Sendable {
+  private typealias Message = (routingKey: String, body: [UInt8])
+
+  /// The configurations of a site, as they follow from its file.
+  private struct Wanted {
+    var file: SiteFile
+    var texts: [String: [UInt8]]
+    var versions: [String: String]
+
+    init(_ files: ReceiverSettings, _ file: SiteFile) {
+      self.file = file
+      texts = files.texts(at: file)
+      versions = texts.mapValues { ConfigurationVersion(of: $0).description }
+    }
+  }
+
   private struct State {
     var files: ReceiverSettings
+    var wanted: [String: Wanted] = [:]
     var rollouts: [String: Rollout] = [:]
-    var waiting: [(routingKey: String, body: [UInt8])] = []
+    var waiting: [Message] = []
+    /// The messages so far, of which the publisher counts those that the engine has.
+    var count = 0
+    var publisher: ReportPublisher?
+
+    /// Whether the engine has all messages. Only then are there others, so few can become obsolete.
+    var isIdle: Bool { waiting.isEmpty && publisher?.count ?? 0 >= count }
   }
 
   private let engine: EngineConfiguration
@@ -22,7 +44,6 @@ final class ConfigurationSender: Sendable {
   init(_ engine: EngineConfiguration, folder: String) {
     self.engine = engine
     let files = ReceiverSettings(folder, maximumLength: ConfigurationVersion.maximumLength)
-    Self.report(files)
     state = Mutex(State(files: files))
     (begun, begin) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
   }
@@ -35,40 +56,46 @@ final class ConfigurationSender: Sendable {
         let message = state.withLock { $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }
         return message.map { .report(routingKey: $0.routingKey, body: $0.body) } ?? .pause(0.5)
       }
+      state.withLock { $0.publisher = publisher }
       await publisher.run()
     }
   }
 
-  /// Looks which receivers need another configuration, and which of them get it now.
+  /// Determines which receivers need another configuration, and which of them get it now.
   func update(from hub: FleetHub) {
     let places = hub.places
     state.withLock { state in
-      if state.files.refresh() { Self.report(state.files) }
-      state.rollouts = state.rollouts.filter { places[$0.key] != nil }
-      guard !state.files.isEmpty || !state.rollouts.isEmpty else { return }
-      for (site, place) in places {
-        let texts = Dictionary(
-          place.file.site.receivers.compactMap { receiver in
-            state.files.text(of: receiver.name, at: place.file).map { (receiver.name, $0) }
-          }, uniquingKeysWith: { $1 })
-        let versions = texts.mapValues { ConfigurationVersion(of: $0).description }
-        hub.set(wanted: versions, of: site)
-        guard place.isCurrent, let receivers = place.receivers else { continue }
-        for receiver in state.rollouts[site, default: Rollout()].next(
-          receivers, wanted: versions, at: .now)
-        {
-          guard let text = texts[receiver] else { continue }
-          let topic = FleetTopic.configuration(ofSite: site, receiver: receiver)
-          state.waiting.append((FleetTopic.routingKey(of: topic), text))
-          FleetError.warn(
-            "sends \(site)/\(receiver) the configuration \(versions[receiver] ?? "")")
+      let hasChanged = state.files.refresh()
+      if hasChanged {
+        for fault in state.files.faults { FleetError.warn("\(fault)") }
+        for name in state.files.strays(besides: places.values.map(\.file)) {
+          FleetError.warn("\(state.files.path)/\(name) is for no receiver of a site file")
         }
       }
+      state.rollouts = state.rollouts.filter { places[$0.key] != nil }
+      state.wanted = state.wanted.filter { places[$0.key] != nil }
+      guard !state.files.isEmpty || !state.wanted.isEmpty else { return }
+      for (site, place) in places {
+        if hasChanged || state.wanted[site]?.file != place.file {
+          let wanted = Wanted(state.files, place.file)
+          state.wanted[site] = wanted
+          hub.set(wanted: wanted.versions, of: site)
+        }
+      }
+      guard state.isIdle else { return }
+      for (site, place) in places where place.isCurrent {
+        guard let receivers = place.receivers, let wanted = state.wanted[site] else { continue }
+        let names = state.rollouts[site, default: Rollout()].next(
+          receivers, wanted: wanted.versions, at: .now)
+        for name in names {
+          guard let text = wanted.texts[name], let version = wanted.versions[name] else { continue }
+          let topic = FleetTopic.configuration(ofSite: site, receiver: name)
+          state.waiting.append((FleetTopic.routingKey(of: topic), text))
+          FleetError.warn("sends \(site)/\(name) the configuration \(version)")
+        }
+      }
+      state.count += state.waiting.count
       if !state.waiting.isEmpty { begin.yield() }
     }
-  }
-
-  private static func report(_ files: ReceiverSettings) {
-    for fault in files.faults { FleetError.warn("\(fault)") }
   }
 }

@@ -128,6 +128,7 @@ struct ServeCommand: AsyncParsableCommand {
     if let text = configuration.fleet?.settings.text {
       do {
         try Self.readAgain(with: text) { configuration.regions = $0 }
+        configuration.beacons.rules = configuration.regions.rules
       } catch {
         configuration.fleet?.settings.refuseKept("\(error)")
       }

@@ -192,6 +192,40 @@ import Testing
 
   private final class Reason: Sendable { let text = Mutex<String?>(nil) }
 
+  @Test func `a configuration comes, is tried, and is kept`() throws {
+    let scene = try Scene()
+    let subscriber = try scene.subscriber()
+    var configuration = configuration(scene)
+    configuration.settings.trialTime = 0.2
+    let reporter = try reporter(configuration)
+    let used = Mutex<[[UInt8]?]>([])
+    reporter.start(receptionLost: { nil }) { text in
+      used.withLock { $0.append(text) }
+      return nil
+    }
+    let topic = FleetTopic.configuration(ofSite: "museum", receiver: "hall")
+    func send(_ text: String, to topic: String, _ more: [String] = []) throws {
+      let arguments = [
+        "/usr/bin/mosquitto_pub", "-h", "127.0.0.1", "-p", "\(scene.port)", "-q", "1", "-t", topic,
+        "-m", text,
+      ]
+      let daemon = try Daemon(arguments + more, log: scene.scratch["publisher.log"])
+      #expect(eventually { !daemon.isRunning })
+    }
+    #expect(eventually { reporter.status.sent > 0 })
+    // Other topics are not for it.
+    try send("exit-after = 1", to: topic + "/more")
+    try send("exit-after = 20", to: topic)
+    let version = ConfigurationVersion(of: Array("exit-after = 20".utf8))
+    #expect(eventually { reports(subscriber).last?.configuration.version == version })
+    let states = reports(subscriber).map(\.configuration)
+    #expect(Set(states.map { "\($0)" }).count == 3)
+    #expect(states.contains(.init(trial: version)))
+    #expect(used.withLock { $0 } == [Array("exit-after = 20".utf8)])
+    reporter.stop()
+    #expect(FleetSettings("\(configuration.outbox).settings").state == .init(version: version))
+  }
+
   /// Restarts the broker, which lets the reporter in only after there is a subscriber.
   private func restart(_ scene: Scene) throws -> Subscriber {
     try scene.restart(try scene.passwords(["reader": "one"]))

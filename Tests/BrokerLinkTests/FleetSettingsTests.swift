@@ -29,9 +29,9 @@ import Testing
     var acknowledged = 0
     var isConnected = true
     var receptionLost: String?
-    /// The texts that were used, and the reason that the next one cannot be.
+    /// The texts that were used, and those that cannot be.
     var used: [[UInt8]?] = []
-    var failure: String?
+    var refused: Set<[UInt8]> = []
 
     init(_ path: String) { settings = FleetSettings(path) }
 
@@ -41,11 +41,11 @@ import Testing
       for _ in 0..<seconds {
         made += 1
         if isConnected { acknowledged = made }
-        let change = settings.next(
+        var change = settings.next(
           at: now, made: made, acknowledged: acknowledged, receptionLost: receptionLost)
-        if let change {
-          used.append(change.text)
-          settings.finish(change, failure: failure)
+        while let next = change {
+          used.append(next.text)
+          change = settings.finish(next, failure: refused.contains(next.text ?? []) ? "no" : nil)
         }
         now = now.advanced(bySeconds: 1)
       }
@@ -113,12 +113,14 @@ import Testing
 
   @Test func `one that cannot be used is refused, and the one before stays`() {
     var receiver = kept(lobby)
-    receiver.failure = "region.hall: no"
+    receiver.refused = [hall]
     receiver.receive(hall)
     receiver.pass(5)
+    // A part of it may have been in use.
+    #expect(receiver.used == [hall, lobby])
     #expect(
       receiver.settings.state
-        == .init(version: version(lobby), refusal: .init(version(hall), "region.hall: no")))
+        == .init(version: version(lobby), refusal: .init(version(hall), "no")))
     #expect(receiver.settings.text == lobby)
     // It is refused without another try, also by the next process.
     receiver = Receiver(path)
@@ -135,8 +137,15 @@ import Testing
     var receiver = kept(lobby)
     receiver.receive(hall)
     receiver.pass(5)
+    // A fault that ends is none.
+    receiver.receptionLost = "hci0 resets"
+    receiver.pass(20)
+    receiver.receptionLost = nil
+    receiver.pass(30)
     receiver.receptionLost = "hci0 is down"
-    receiver.pass(60)
+    receiver.pass(59)
+    #expect(receiver.used == [hall])
+    receiver.pass(3)
     #expect(receiver.used == [hall, lobby] && receiver.settings.text == lobby)
     let reason = "nothing is received with it: hci0 is down"
     #expect(
@@ -222,11 +231,38 @@ import Testing
     #expect(receiver.used.isEmpty && receiver.settings.state.refusal?.version == version(text))
   }
 
-  @Test func `a disk that is full refuses it before it is used`() throws {
-    var receiver = Receiver(scratch["missing/outbox.settings"])
+  @Test func `while the disk is full nothing changes, and it is tried then`() throws {
+    let folder = scratch["missing"]
+    var receiver = Receiver("\(folder)/outbox.settings")
     receiver.receive(lobby)
     receiver.pass(5)
-    #expect(receiver.used.isEmpty && receiver.settings.state.refusal?.version == version(lobby))
+    #expect(receiver.used.isEmpty && receiver.settings.state == .init(trial: version(lobby)))
+    #expect(receiver.settings.takeEvents().count == 1)
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    receiver.pass(1)
+    #expect(receiver.used == [lobby])
+    // One that is kept meanwhile is stored later.
+    try FileManager.default.moveItem(atPath: folder, toPath: scratch["away"])
+    receiver.pass(70)
+    #expect(receiver.settings.state == .init(version: version(lobby)))
+    try FileManager.default.moveItem(atPath: scratch["away"], toPath: folder)
+    receiver.pass(1)
+    #expect(Receiver("\(folder)/outbox.settings").settings.state == .init(version: version(lobby)))
+  }
+
+  @Test func `the text before is tried again until it can be used`() {
+    var receiver = kept(lobby)
+    receiver.receive(hall)
+    receiver.pass(5)
+    receiver.refused = [lobby]
+    receiver.receptionLost = "hci0 is down"
+    receiver.pass(70)
+    #expect(receiver.used.count > 3 && receiver.settings.takeEvents().count == 3)
+    receiver.refused = []
+    receiver.pass(1)
+    let count = receiver.used.count
+    receiver.pass(10)
+    #expect(receiver.used.count == count)
   }
 
   @Test func `a damaged file is not used, and is replaced`() throws {
@@ -238,5 +274,64 @@ import Testing
     receiver.receive(lobby)
     receiver.pass(70)
     #expect(Receiver(path).settings.text == lobby)
+  }
+}
+
+/// RabbitMQ ends connections that subscribe without the right.
+@Suite struct SubscriptionTests {
+  private func time(_ seconds: Double) -> MonotonicTime {
+    MonotonicTime(nanoseconds: 0).advanced(bySeconds: seconds)
+  }
+
+  private func isDue(_ subscription: inout Subscription, _ seconds: Double) -> Bool {
+    subscription.isDue(at: time(seconds))
+  }
+
+  private func confirm(_ subscription: inout Subscription, _ seconds: Double) -> Bool {
+    subscription.confirm(at: time(seconds))
+  }
+
+  @Test func `each connection subscribes once`() {
+    var subscription = Subscription()
+    for second in 0..<10 {
+      subscription.begin()
+      #expect(isDue(&subscription, Double(second)))
+      #expect(!isDue(&subscription, Double(second)))
+      #expect(!confirm(&subscription, Double(second)))
+    }
+  }
+
+  @Test
+  func `after three connections that end by it, reports go on without, and it is tried again`() {
+    var subscription = Subscription()
+    for _ in 0..<3 {
+      subscription.begin()
+      #expect(isDue(&subscription, 0))
+    }
+    subscription.begin()
+    #expect(!isDue(&subscription, 1))
+    #expect(confirm(&subscription, 1))
+    #expect(!confirm(&subscription, 2))
+    #expect(!isDue(&subscription, 600))
+    // The same connection tries it later. If it ends by that, the next one does not.
+    #expect(isDue(&subscription, 601))
+    subscription.begin()
+    #expect(!isDue(&subscription, 602))
+    #expect(!confirm(&subscription, 602))
+    #expect(isDue(&subscription, 1203))
+    // Now the receiver has the right.
+    #expect(!confirm(&subscription, 1203))
+    subscription.begin()
+    #expect(isDue(&subscription, 1204))
+  }
+
+  @Test func `a broker that ends connections for a while is subscribed to afterwards`() {
+    var subscription = Subscription()
+    for _ in 0..<5 {
+      subscription.begin()
+      _ = isDue(&subscription, 0)
+    }
+    #expect(confirm(&subscription, 1))
+    #expect(isDue(&subscription, 700))
   }
 }

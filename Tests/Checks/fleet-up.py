@@ -266,7 +266,7 @@ def check_configuration(fleet, folder):
         fleet.wait("a fleet cannot set a command to run", lambda _: "exec" in fleet.alarm("configurationRefused"))
         send(REGION.format("lobby", 5))
         fleet.wait("one that contradicts itself is refused with its place",
-                   lambda _: "the fleet's configuration, line " in fleet.alarm("configurationRefused"))
+                   lambda _: "enter-distance" in fleet.alarm("configurationRefused"))
         require(receiver.regions() == ["lobby"] and configuration()["version"] == kept, "the one before is used")
         send(REGION.format("hall", 1))
         fleet.wait("another version is tried", lambda _: receiver.regions() == ["hall"])

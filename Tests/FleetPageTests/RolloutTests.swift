@@ -11,10 +11,10 @@ import Testing
     var receivers: [SitePicture.Receiver]
     var wanted: [String: String] = [:]
     var now = MonotonicTime(nanoseconds: 0)
-    /// Those that refuse, that are not heard of again, and that know no configurations.
+    /// Those that refuse, that do not report again, and that know no configurations.
     var refusing: Set<String> = []
     var dying: Set<String> = []
-    var deaf: Set<String> = []
+    var silent: Set<String> = []
     var sent: [String] = []
     private var tries: [String: Int] = [:]
 
@@ -39,7 +39,7 @@ import Testing
       for _ in 0..<seconds / 2 {
         for name in rollout.next(receivers, wanted: wanted, at: now) {
           sent.append(name)
-          guard !deaf.contains(name), let index = receivers.firstIndex(where: { $0.name == name })
+          guard !silent.contains(name), let index = receivers.firstIndex(where: { $0.name == name })
           else { continue }
           var configuration = receivers[index].configuration ?? .init()
           if refusing.contains(name) {
@@ -130,9 +130,9 @@ import Testing
     #expect(fleet.using("a") == 3)
   }
 
-  @Test func `a receiver that says nothing holds up the others for two minutes`() {
+  @Test func `a receiver that does not react holds up the others for two minutes`() {
     var fleet = Fleet(3)
-    fleet.deaf = ["r0"]
+    fleet.silent = ["r0"]
     fleet.want("a")
     fleet.pass(118)
     #expect(Set(fleet.sent) == ["r0"] && fleet.sent.count == 6)
@@ -141,9 +141,35 @@ import Testing
     let count = fleet.sent.count
     fleet.pass(3600)
     #expect(fleet.sent.count - count == 6)
-    fleet.deaf = []
+    fleet.silent = []
     fleet.pass(700)
     #expect(fleet.using("a") == 3)
+  }
+
+  @Test func `receivers that react late are a tenth at a time, too`() {
+    var fleet = Fleet(20)
+    fleet.silent = Set(fleet.receivers.map(\.name))
+    fleet.want("a")
+    fleet.pass(3600)
+    fleet.silent = []
+    fleet.sent = []
+    fleet.pass(60)
+    #expect(!fleet.sent.isEmpty && fleet.sent.count <= 2)
+    fleet.pass(20_000)
+    #expect(fleet.using("a") == 20)
+  }
+
+  @Test func `a receiver that ends twice in order meanwhile stops a version`() {
+    var fleet = Fleet(20)
+    fleet.want("a")
+    for _ in 0..<2 {
+      fleet.pass(30)
+      // It starts again without the version, and states no reason.
+      for index in 0..<2 { fleet.receivers[index].configuration = nil }
+      fleet.pass(2)
+    }
+    fleet.pass(1000)
+    #expect(Set(fleet.sent) == ["r0", "r1"])
   }
 
   @Test func `one receiver can have a version of its own`() {

@@ -73,9 +73,14 @@ struct ConfigurationFile {
     problems.sort { $0.offset < $1.offset }
   }
 
+  private static let fleetPath = "the fleet's configuration"
+
+  /// Whether a fleet has sent it.
+  var isOfFleet: Bool { path == Self.fleetPath }
+
   /// Creates the configuration that a fleet sends: regions, their rules, and names of beacons.
   init(ofFleet text: [UInt8]) {
-    self.init(path: "the fleet's configuration", bytes: text)
+    self.init(path: Self.fleetPath, bytes: text)
     for (key, setting) in settings
     where Self.rules[key.hasPrefix("serve.") ? String(key.dropFirst(6)) : key] == nil {
       problems.append(
@@ -86,8 +91,8 @@ struct ConfigurationFile {
     for beacon in beacons where beacon.calibration != Calibration() || beacon.sender != nil {
       problems.append(
         .init(
-          "'\(beacon.name)' can have a name only in a fleet's configuration; set its power, "
-            + "exponent, offset and address in the receiver's own file", at: 0))
+          "a fleet can set only the name of the beacon '\(beacon.name)'; set its power, exponent, "
+            + "offset and address in the receiver's own file", at: 0))
     }
     problems.sort { $0.offset < $1.offset }
   }

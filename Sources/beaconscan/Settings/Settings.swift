@@ -67,7 +67,7 @@ struct Settings: Sendable {
       throw CommandError(
         .badData,
         file.sentence(of: problem)
-          + (others > 0 ? "; beaconscan config check shows \(others) more" : ""))
+          + (others > 0 && !file.isOfFleet ? "; beaconscan config check shows \(others) more" : ""))
     }
   }
 
