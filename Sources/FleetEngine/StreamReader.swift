@@ -8,12 +8,13 @@ package enum StreamOffset: Hashable, Sendable {
   case first
   /// The newest messages, which the engine has stored together.
   case last
-  /// The message after the newest.
-  case next
   /// A message by its offset.
   case number(UInt64)
   /// The messages since a time, in seconds since 1970, and possibly some before it.
   case time(UInt64)
+
+  /// The messages from now on, also those that come during a failure, and possibly some before.
+  package static var now: Self { .time(UInt64(clamping: WallClockTime.now.second)) }
 }
 
 package struct StreamEntry: Hashable, Sendable {
@@ -55,35 +56,15 @@ package final class StreamReader: Sendable {
   ) throws(EngineError) {
     link = try EngineLink(configuration, logger)
     self.stream = stream
-    // What comes during a failure is not the newest any more.
-    let start: StreamOffset =
-      start == .next
-      ? .time(UInt64(clamping: WallClockTime.now.second)) : start
     state = Mutex(State(start: start))
     self.deliver = deliver
-  }
-
-  /// Creates a reader of the transitions of all shards, which delivers each id once.
-  ///
-  /// A worker that takes over a shard publishes again what its predecessor published after its last
-  /// stored state.
-  package static func transitions(
-    _ configuration: EngineConfiguration, from start: StreamOffset,
-    logger: Logger = Logger(label: "fleet.reader"),
-    deliver: @escaping @Sendable (StreamEntry) -> Void
-  ) throws(EngineError) -> StreamReader {
-    let repeats = Mutex(RepeatFilter())
-    return try StreamReader(
-      configuration, stream: FleetMessage.Stream.transitions.queue, from: start, logger: logger
-    ) { entry in
-      if repeats.withLock({ $0.isNew(entry.id) }) { deliver(entry) }
-    }
   }
 
   /// The stream of the pictures.
   package static var pictures: String { FleetMessage.Stream.pictures.queue }
 
-  /// The stream of the transitions of all shards, where a transition may be repeated.
+  /// The stream of the transitions of all shards. A worker that takes over a shard publishes again
+  /// what its predecessor published after its last stored state.
   package static var transitionsStream: String { FleetMessage.Stream.transitions.queue }
 
   /// The stream of a shard's reports.
@@ -105,7 +86,6 @@ package final class StreamReader: Sendable {
     return switch state.start {
     case .first: .text("first")
     case .last: .text("last")
-    case .next: .text("next")
     case .number(let number): .number(Int64(clamping: number))
     case .time(let seconds): .time(seconds)
     }
@@ -188,31 +168,6 @@ package final class StreamReader: Sendable {
       return entry.offset > last.offset
     }
     if case .number(let number) = state.start { return entry.offset >= number }
-    return true
-  }
-}
-
-/// The transitions that have been read: for each name the last number. It remembers at most a
-/// million names, and forgets the ones whose last transitions are the oldest.
-struct RepeatFilter {
-  private let limit: Int
-  private var young: [Substring: UInt64] = [:]
-  private var old: [Substring: UInt64] = [:]
-
-  init(limit: Int = 500_000) { self.limit = limit }
-
-  /// Returns whether an id, `NAME/n`, has a number above that of its name, and remembers it.
-  mutating func isNew(_ id: String) -> Bool {
-    var (name, number) = (id[...], UInt64(0))
-    if let slash = id.lastIndex(of: "/"), let last = UInt64(id[id.index(after: slash)...]) {
-      (name, number) = (id[..<slash], last)
-    }
-    if let last = young[name] ?? old[name], number <= last { return false }
-    if young.count >= limit {
-      old = young
-      young = [:]
-    }
-    young[name] = number
     return true
   }
 }

@@ -130,7 +130,7 @@ struct SurveySite: AsyncParsableCommand {
     do throws(EngineError) {
       reader = try StreamReader(
         configuration, stream: StreamReader.log(of: Shard(ofSite: site.name)),
-        from: .next, logger: .ofCommand
+        from: .now, logger: .ofCommand
       ) { walk.receive($0) }
     } catch {
       throw FleetError(.unavailable, "\(error)")

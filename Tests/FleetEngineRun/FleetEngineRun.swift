@@ -74,7 +74,9 @@ import Synchronization
   }
 
   private static func read(_ configuration: EngineConfiguration) async throws {
-    let reader = try StreamReader.transitions(configuration, from: .first) { entry in
+    let reader = try StreamReader(
+      configuration, stream: StreamReader.transitionsStream, from: .first
+    ) { entry in
       print(
         entry.offset, entry.id, String(decoding: entry.body, as: UTF8.self), now, separator: "\t")
       fflush(nil)

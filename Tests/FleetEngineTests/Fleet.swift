@@ -50,8 +50,9 @@ final class Fleet {
   private let transitions = Ledger()
   private var reader: Task<Void, Never>?
 
-  /// Transitions by receiver, in the order in which they came.
+  /// Transitions by receiver, in the order in which they came, each once.
   private final class Ledger: Sendable {
+    let ids = Mutex<Set<String>>([])
     let bodies = Mutex<[String: [String]]>([:])
   }
 
@@ -83,9 +84,12 @@ final class Fleet {
   /// Declares the queues, and starts a reader of the transitions.
   func start() throws {
     try declare()
-    let reader = try StreamReader.transitions(configuration, from: .first) {
-      [transitions] entry in
-      guard let slash = entry.id.lastIndex(of: "/") else { return }
+    let reader = try StreamReader(
+      configuration, stream: StreamReader.transitionsStream, from: .first
+    ) { [transitions] entry in
+      guard transitions.ids.withLock({ $0.insert(entry.id).inserted }),
+        let slash = entry.id.lastIndex(of: "/")
+      else { return }
       let number = entry.id[entry.id.index(after: slash)...]
       transitions.bodies.withLock {
         $0[String(entry.id[..<slash]), default: []].append(

@@ -104,7 +104,9 @@ private struct NewTally: ShardProcessor {
     let worker = try ShardWorker<Tally>(configuration, context: ())
     let work = Task { await worker.run() }
     let entries = Entries()
-    let reader = try StreamReader.transitions(configuration, from: .first) { entries.append($0) }
+    let reader = try StreamReader(
+      configuration, stream: StreamReader.transitionsStream, from: .first
+    ) { entries.append($0) }
     let read = Task { await reader.run() }
     // Any bytes may come. Of long ones the processor gets a part.
     try await publish([[0xFF, 0, 0xC0], Array(repeating: 0, count: 3 << 20), []], configuration)
@@ -141,7 +143,9 @@ private struct NewTally: ShardProcessor {
     let old = try ShardWorker<Tally>(configuration, context: ())
     let oldWork = Task { await old.run() }
     let entries = Entries()
-    let reader = try StreamReader.transitions(configuration, from: .first) { entries.append($0) }
+    let reader = try StreamReader(
+      configuration, stream: StreamReader.transitionsStream, from: .first
+    ) { entries.append($0) }
     let read = Task { await reader.run() }
     #expect(await eventually { old.status.link.node != nil })
     try await publish([[1], [2]], configuration)

@@ -29,20 +29,6 @@ import Testing
     }
   }
 
-  @Test func `repeated ids are found`() {
-    var filter = RepeatFilter()
-    let ids = ["a/b/1", "a/b/1", "a/b/2", "a/b/1", "a/c/1", "name", "name"]
-    #expect(ids.map { filter.isNew($0) } == [true, false, true, false, true, true, false])
-  }
-
-  @Test func `the memory of ids is bounded`() {
-    var filter = RepeatFilter(limit: 10)
-    let areNew = (0..<100).map { filter.isNew("a\($0)/1") }
-    #expect(areNew.allSatisfy { $0 })
-    let areNewAgain = [95, 1].map { filter.isNew("a\($0)/1") }
-    #expect(areNewAgain == [false, true])
-  }
-
   @Test(arguments: [
     "nodes", "host", "port", "password", "heartbeat", "key", "authorities",
   ])

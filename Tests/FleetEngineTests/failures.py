@@ -99,6 +99,15 @@ def lines_of_reader(name='transitions'):
         return file.read().split('\n')[:-1]
 
 
+def transitions():
+    """Returns the id, the body and the arrival of each transition; workers may publish one again."""
+    found = {}
+    for line in lines_of_reader():
+        _, id, body, arrival = line.split('\t')
+        found.setdefault(id, (id, body, float(arrival)))
+    return list(found.values())
+
+
 def make_sites():
     """Makes the sites and their reports; returns the changes of rooms of each beacon without faults."""
     os.makedirs(f'{folder}/sites')
@@ -209,8 +218,7 @@ def run():
     expected = sum(map(len, changes.values())) if options.fleet else options.sites * options.receivers * (rounds // 5)
     say(f'all reports are stored; waiting for {expected} transitions')
     last, since = 0, time.time()
-    while len(lines_of_reader()) < expected and time.time() - since < 240:
-        count = len(lines_of_reader())
+    while (count := len(transitions())) < expected and time.time() - since < 240:
         if count != last:
             last, since = count, time.time()
         time.sleep(1)
@@ -226,12 +234,10 @@ def run():
 def check_changes(expected, outage):
     """Compares the changes of rooms, whose seconds are later than those of the recorded reports."""
     received = collections.defaultdict(list)
-    offsets = []
-    for line in lines_of_reader():
-        offset, id, body, arrival = line.split('\t')
+    found = transitions()
+    for _, body, _ in found:
         change = json.loads(body)
         received[change['site'], change['beacon']].append(content(change))
-        offsets.append(int(offset))
     wrong, count = [], 0
     for number in range(options.sites):
         name = f'site{number}'
@@ -245,7 +251,7 @@ def check_changes(expected, outage):
                 wrong.append((key, have))
     print(f'changes of rooms: {count} of {sum(map(len, expected.values()))}; beacons with a difference: {len(wrong)} of '
           f'{options.sites * options.beacons}')
-    print(f'published again by workers, and dropped by the reader: {offsets[-1] + 1 - len(offsets)}')
+    print(f'published again by workers: {len(lines_of_reader()) - len(found)}')
     for key, have in wrong[:5]:
         right = expected[key]
         place = next((i for i, (a, b) in enumerate(zip(have, right)) if a != b), min(len(have), len(right)))
@@ -270,20 +276,17 @@ def check(expected, outage):
         if number % 5 == 0:
             sums.append(total)
     received = collections.defaultdict(list)
-    offsets, delays, arrivals = [], [], []
-    for line in lines_of_reader():
-        offset, id, body, arrival = line.split('\t')
+    delays, arrivals = [], []
+    for id, body, arrival in transitions():
         name, number = id.rsplit('/', 1)
         received[name].append((int(number), int(body.split()[0])))
-        offsets.append(int(offset))
-        delays.append(float(arrival) - float(body.split()[1]))
-        arrivals.append(float(arrival))
+        delays.append(arrival - float(body.split()[1]))
+        arrivals.append(arrival)
     right = list(enumerate(sums, 1))
     wrong = [name for name in (
         f'site{s}/r{r}' for s in range(options.sites) for r in range(options.receivers)) if received[name] != right]
-    print(f'transitions: {len(offsets)} of {expected}; receivers with a difference: {len(wrong)}')
-    if offsets:
-        print(f'published again by workers, and dropped by the reader: {offsets[-1] + 1 - len(offsets)}')
+    print(f'transitions: {len(arrivals)} of {expected}; receivers with a difference: {len(wrong)}')
+    print(f'published again by workers: {len(lines_of_reader()) - len(arrivals)}')
     for name in wrong[:5]:
         have = received[name]
         place = next((i for i, (a, b) in enumerate(zip(have, right)) if a != b), min(len(have), len(right)))

@@ -66,8 +66,12 @@ import Testing
     let work = Task { await worker.run() }
     #expect(await eventually { worker.status.link.node != nil })
     let changes = Bodies()
-    let reader = try StreamReader.transitions(configuration, from: .first) {
-      changes.append($0.body)
+    // A worker that takes over publishes some again.
+    let ids = Mutex<Set<String>>([])
+    let reader = try StreamReader(
+      configuration, stream: StreamReader.transitionsStream, from: .first
+    ) { entry in
+      if ids.withLock({ $0.insert(entry.id).inserted }) { changes.append(entry.body) }
     }
     let pictures = Bodies()
     let pictureReader = try StreamReader(
