@@ -56,9 +56,6 @@ final class EntryQueue: Sendable {
 }
 
 extension RoomChange {
-  /// The seconds that a time in nanoseconds since 1970 can have.
-  static let seconds: ClosedRange<Int64> = 0...9_223_372_036
-
   /// Reads the change of an entry, or returns `nil` if the database could not store it or it does
   /// not have the entry's id.
   init?(_ entry: StreamEntry) {
