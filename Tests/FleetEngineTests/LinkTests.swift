@@ -69,6 +69,17 @@ private struct NewTally: ShardProcessor {
     #expect(publisher.count == bodies.count)
   }
 
+  /// Reads the reports of the shard from the first one on.
+  private func readLog(
+    _ configuration: EngineConfiguration
+  ) throws -> (log: Entries, task: Task<Void, Never>) {
+    let log = Entries()
+    let reader = try StreamReader(
+      configuration, stream: StreamReader.log(of: shard), from: .first
+    ) { log.append($0) }
+    return (log, Task { await reader.run() })
+  }
+
   /// Stores states in a shard's register as earlier workers would have, in that order.
   private func store(
     _ states: [(StateVersion, String)], _ configuration: EngineConfiguration
@@ -169,11 +180,7 @@ private struct NewTally: ShardProcessor {
     let fleet = try Fleet(Reports(sites: ["a"], receivers: 1, rounds: 1))
     try fleet.declare()
     let configuration = fleet.configuration
-    let log = Entries()
-    let reader = try StreamReader(
-      configuration, stream: StreamReader.log(of: shard), from: .first
-    ) { log.append($0) }
-    let read = Task { await reader.run() }
+    let (log, read) = try readLog(configuration)
     let bodies = (0..<5 + count).map { [UInt8(clamping: $0)] }
     try await publish(Array(bodies.prefix(5)), configuration)
     #expect(await eventually { log.all.count == 5 })
@@ -197,11 +204,7 @@ private struct NewTally: ShardProcessor {
     let fleet = try Fleet(Reports(sites: ["a"], receivers: 1, rounds: 1))
     try fleet.declare()
     let configuration = fleet.configuration
-    let log = Entries()
-    let reader = try StreamReader(
-      configuration, stream: StreamReader.log(of: shard), from: .first
-    ) { log.append($0) }
-    let read = Task { await reader.run() }
+    let (log, read) = try readLog(configuration)
     let former = 1000
     try await publish(Array(repeating: [1], count: former), configuration)
     #expect(await eventually { log.all.count == former })
