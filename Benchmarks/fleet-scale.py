@@ -16,22 +16,15 @@ import pathlib
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.request
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "Tests/Checks"))
+import rabbitmq  # noqa: E402
+
 TICKS = os.sysconf("SC_CLK_TCK")
-
-
-def free_ports(count):
-    for first in range(23000, 31000, 10):
-        try:
-            for port in range(first, first + count):
-                socket.create_server(("127.0.0.1", port)).close()
-            return first
-        except OSError:
-            continue
-    raise SystemExit("there are no free ports")
 
 
 def processor_time(process):
@@ -51,25 +44,12 @@ class Engine:
     """A node of RabbitMQ, as `beaconscan-fleet up` starts it."""
 
     def __init__(self, folder):
-        self.port = free_ports(3)
-        self.folder = folder
-        folder.mkdir()
-        (folder / "rabbitmq.conf").write_text(
-            f"listeners.tcp.1 = 127.0.0.1:{self.port}\nvm_memory_high_watermark.absolute = 1GB\n")
-        (folder / "plugins").write_text("[].\n")
-        names = {"HOME": "", "ERL_CRASH_DUMP": "crash", "RABBITMQ_CONFIG_FILE": "rabbitmq.conf", "RABBITMQ_MNESIA_BASE": "data",
-                 "RABBITMQ_LOG_BASE": "log", "RABBITMQ_PID_FILE": "pid", "RABBITMQ_ENABLED_PLUGINS_FILE": "plugins"}
-        environment = {name: str(folder / file) for name, file in names.items()} | {
-            "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "ERL_EPMD_PORT": str(self.port + 1),
-            "RABBITMQ_NODENAME": "scale@localhost", "RABBITMQ_NODE_PORT": str(self.port),
-            "RABBITMQ_DIST_PORT": str(self.port + 2), "RUNNING_UNDER_SYSTEMD": "true",
-            "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "+sbwt none +sbwtdcpu none +sbwtdio none "
-                                                   "-kernel inet_dist_use_interface {127,0,0,1}"}
-        self.names = subprocess.Popen(["epmd", "-address", "127.0.0.1", "-port", str(self.port + 1),
-                                       "-relaxed_command_check"])
+        self.port = rabbitmq.free_ports(3)
+        variables = rabbitmq.prepare(folder, "scale", self.port, self.port + 2, self.port + 1,
+                                     ["vm_memory_high_watermark.absolute = 1GB"])
+        self.names = subprocess.Popen(rabbitmq.names_command(self.port + 1))
         with open(folder / "output", "w") as log:
-            self.process = subprocess.Popen(["/usr/lib/rabbitmq/bin/rabbitmq-server"], env=environment, stdout=log,
-                                            stderr=log)
+            self.process = subprocess.Popen([rabbitmq.SERVER], env=variables, stdout=log, stderr=log)
         while socket.socket().connect_ex(("127.0.0.1", self.port)) != 0:
             if self.process.poll() is not None:
                 raise SystemExit((folder / "output").read_text())
@@ -128,7 +108,7 @@ def main():
             if number == 0:
                 time.sleep(15)  # It declares the queues.
         processes += workers
-        page = free_ports(1)
+        page = rabbitmq.free_ports(1)
         processes.append(subprocess.Popen([command, "serve", "--sites", str(folder / "sites"), "--engine", address,
                                            "--listen", str(page)], stderr=subprocess.DEVNULL))
         time.sleep(8)

@@ -19,6 +19,8 @@ import tempfile
 import time
 import urllib.request
 
+import rabbitmq
+
 LIMIT = float(os.environ.get("BEACONSCAN_PATIENCE", 180))
 SITE = """name = "museum"
 [[rooms]]
@@ -41,18 +43,6 @@ exit-distance = 3
 """
 
 
-def free_ports(count):
-    """Returns the first of some ports in a row that nobody uses."""
-    for first in range(21000, 31000, 10):
-        try:
-            for port in range(first, first + count):
-                socket.create_server(("127.0.0.1", port)).close()
-            return first
-        except OSError:
-            continue
-    raise SystemExit("fleet-up: there are no free ports")
-
-
 def topic(receiver):
     return f"fleet/21/museum/{receiver}/seen"
 
@@ -67,7 +57,7 @@ class Fleet:
     def __init__(self, command, folder):
         self.command = command
         self.directory = str(folder / "fleet")
-        self.engine = free_ports(7)
+        self.engine = rabbitmq.free_ports(7)
         self.mqtt, self.page, self.tls = self.engine + 3, self.engine + 4, self.engine + 5
         self.receiver_page = self.engine + 6
         self.log = folder / "log"

@@ -14,6 +14,9 @@ are compared with those of `beaconscan-fleet replay`. An hour of the sites in te
 """
 import argparse, collections, json, os, pathlib, random, shutil, signal, subprocess, sys, tempfile, time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'Checks'))
+import rabbitmq  # noqa: E402
+
 parser = argparse.ArgumentParser()
 parser.add_argument('--program', default='.build/debug/fleet-engine-run')
 parser.add_argument('--fleet', help='the command beaconscan-fleet')
@@ -52,23 +55,13 @@ def start(name, command, environment={}, output=None):
 
 
 def start_node(i):
-    home = f'{folder}/n{i}'
-    os.makedirs(home, exist_ok=True)
-    lines = [
-        f'listeners.tcp.1 = 127.0.0.1:{options.port + i}', 'cluster_partition_handling = pause_minority',
-        'cluster_formation.peer_discovery_backend = classic_config', 'vm_memory_high_watermark.absolute = 512MB',
+    settings = [
+        'cluster_partition_handling = pause_minority', 'vm_memory_high_watermark.absolute = 512MB',
+        'cluster_formation.peer_discovery_backend = classic_config',
     ] + [f'cluster_formation.classic_config.nodes.{k} = r{k}@localhost' for k in indexes]
-    open(f'{home}/rabbitmq.conf', 'w').write('\n'.join(lines) + '\n')
-    open(f'{home}/plugins', 'w').write('[].\n')
-    return start(f'n{i}', ['/usr/lib/rabbitmq/bin/rabbitmq-server'], {
-        'HOME': folder, 'ERL_CRASH_DUMP': f'{home}/crash', 'ERL_EPMD_PORT': str(options.port), 'RABBITMQ_NODENAME': f'r{i}@localhost',
-        'RABBITMQ_NODE_PORT': str(options.port + i), 'RABBITMQ_DIST_PORT': str(options.port + 20 + i),
-        'RABBITMQ_CONFIG_FILE': f'{home}/rabbitmq.conf', 'RABBITMQ_MNESIA_BASE': f'{home}/mnesia',
-        'RABBITMQ_LOG_BASE': f'{home}/log', 'RABBITMQ_PID_FILE': f'{home}/pid',
-        'RABBITMQ_ENABLED_PLUGINS_FILE': f'{home}/plugins', 'RUNNING_UNDER_SYSTEMD': 'true',
-        'RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS':
-            '+S 1:1 +sbwt none +sbwtdcpu none +sbwtdio none -kernel inet_dist_use_interface {127,0,0,1}',
-    })
+    return start(f'n{i}', [rabbitmq.SERVER], rabbitmq.prepare(
+        pathlib.Path(folder, f'n{i}'), f'r{i}', options.port + i, options.port + 20 + i, options.port, settings,
+        '+S 1:1', folder))
 
 
 def starts(i):
@@ -149,7 +142,7 @@ def start_feeder(environment):
 
 def run():
     changes = make_sites() if options.fleet else None
-    start('epmd', ['/usr/bin/epmd', '-address', '127.0.0.1', '-port', str(options.port), '-relaxed_command_check'])
+    start('epmd', rabbitmq.names_command(options.port))
     time.sleep(0.5)
     nodes = {}
     for i in indexes:
