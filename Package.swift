@@ -231,7 +231,8 @@ let package = Package(
     .testTarget(
       name: "FleetEngineTests",
       dependencies: [
-        "FleetEngine", "FleetReports", "TestDaemons", "TestSupport", "fleet-engine-run",
+        "Clocks", "FleetEngine", "FleetReports", "TestDaemons", "TestSupport",
+        "fleet-engine-run",
       ],
       exclude: ["failures.py"]),
     // Processes for FleetEngineTests to kill.

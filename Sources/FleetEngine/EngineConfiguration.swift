@@ -35,6 +35,8 @@ package struct EngineConfiguration: Sendable, Equatable {
   /// The seconds within which a node confirms what is published. After the failure of another node
   /// it may never confirm a message; the link then publishes again on a new connection.
   package var confirmTime = 5.0
+  /// The seconds that a node needs at most, after it came back, for what the others have of a stream.
+  package var copyTime = 30.0
   /// The shortest and longest pause between attempts to connect, in seconds.
   package var reconnectDelay: ClosedRange<Double> = 0.1...5
   /// The shards to work on; every shard of a fleet needs a worker.

@@ -32,6 +32,7 @@ package final class StreamReader: Sendable {
     var start: StreamOffset
     /// The last message that was read.
     var last: StreamEntry?
+    var reach = StreamReach()
   }
 
   private static let channel: UInt16 = 1
@@ -134,19 +135,30 @@ package final class StreamReader: Sendable {
   }
 
   /// Checks that the stream still reaches to the last message that was read. That of an engine that
-  /// was set up anew counts from 0 again. The engine does not say where a stream ends, so this reads
-  /// its newest messages. While it has none, there is nothing to read.
+  /// was set up anew counts from 0 again. A node that comes back has a copy of the stream that ends
+  /// earlier, until it has received the rest from the others.
+  ///
+  /// The engine does not say where a stream ends, so this reads its newest messages. While it has
+  /// none, there is nothing to read.
   private func checkEnd(on connection: AMQPConnection) throws(EngineError) {
     guard let last = state.withLock({ $0.last }) else { return }
     var received: MonotonicTime?
     try follow(.text("last"), on: connection, Self.endChannel) { message throws(EngineError) in
       if let offset = message?.offset {
-        if offset >= last.offset { return true }
+        if offset >= last.offset {
+          state.withLock { $0.reach.isComplete() }
+          return true
+        }
         // New ones may come all the time.
         received = received ?? .now
       }
       if let received, MonotonicTime.now.seconds(since: received) > Self.chunkTime {
-        throw beginAnew()
+        let isOther = state.withLock {
+          $0.reach.isOfAnotherStream(at: .now, after: link.configuration.copyTime)
+        }
+        throw isOther
+          ? beginAnew()
+          : EngineError("\(connection.node) has only a part of the stream \(stream) yet")
       }
       return false
     }
@@ -169,5 +181,23 @@ package final class StreamReader: Sendable {
     }
     if case .number(let number) = state.start { return entry.offset >= number }
     return true
+  }
+}
+
+/// How far a stream reaches: it may end before the last message that was read from it because it is
+/// another one, or because the connection's node has a part of it yet.
+struct StreamReach {
+  /// The time since which no node had the last message.
+  private var missing: MonotonicTime?
+
+  /// Takes that a node has the last message.
+  mutating func isComplete() { missing = nil }
+
+  /// Takes that a node does not have the last message. Returns whether none has had it for so many
+  /// seconds.
+  mutating func isOfAnotherStream(at now: MonotonicTime, after seconds: Double) -> Bool {
+    let since = missing ?? now
+    missing = since
+    return now.seconds(since: since) >= seconds
   }
 }

@@ -69,6 +69,7 @@ final class Fleet {
     configuration.shards = reports.shards
     configuration.reconnectDelay = 0.05...0.5
     configuration.heartbeat = 2
+    configuration.copyTime = 3
     return configuration
   }
 

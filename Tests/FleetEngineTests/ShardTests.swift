@@ -1,3 +1,4 @@
+import Clocks
 import FleetReports
 import Testing
 
@@ -27,6 +28,17 @@ import Testing
     for text in ["1-2-3", "-", "-1", "1--2", "99999999999999999999-1", "1-\u{301}"] {
       #expect(StateVersion(text: text) == .none)
     }
+  }
+
+  /// A node that comes back has a part of a stream, and the next one has all of it.
+  @Test func `a stream that a node has a part of is not another one`() {
+    var reach = StreamReach()
+    func isOther(_ second: Int64) -> Bool {
+      reach.isOfAnotherStream(at: MonotonicTime(nanoseconds: second * 1_000_000_000), after: 30)
+    }
+    #expect([0, 10, 29].map(isOther) == [false, false, false])
+    reach.isComplete()
+    #expect([40, 69, 70, 71].map(isOther) == [false, false, true, true])
   }
 
   @Test(arguments: [
