@@ -29,43 +29,46 @@ final class HistoryDatabase {
     try HistorySchema.check(connection)
   }
 
-  /// The offset from which the stream is read next, or `nil` for its beginning.
-  func position() throws(DatabaseError) -> UInt64? {
-    try connection.execute("SELECT next FROM positions WHERE stream = $1", [Self.stream])
-      .first?.first?.flatMap { UInt64($0) }
+  /// The place from which the stream is read next, or `nil` for its beginning.
+  func position() throws(DatabaseError) -> StreamPosition? {
+    let row = try connection.execute(
+      "SELECT next, last_id FROM positions WHERE stream = $1", [Self.stream]
+    ).first
+    guard let row, row.count == 2, let next = row[0].flatMap({ UInt64($0) }) else { return nil }
+    return StreamPosition(next: next, lastID: row[1])
   }
 
   // MARK: - Writing
 
   /// Writes changes that are not there yet, and the position after them, in one transaction.
-  func write(_ changes: [RoomChange], next: UInt64) throws(DatabaseError) {
+  func write(_ changes: [RoomChange], _ position: StreamPosition) throws(DatabaseError) {
     try connection.execute(
       """
       WITH written AS (\(Self.insertion(into: "changes"))) \
-      INSERT INTO positions VALUES ($2, $3::bigint) \
-      ON CONFLICT (stream) DO UPDATE SET next = EXCLUDED.next
-      """, [Self.rows(changes), Self.stream, "\(next)"])
+      INSERT INTO positions VALUES ($2, $3::bigint, $4) \
+      ON CONFLICT (stream) DO UPDATE SET next = EXCLUDED.next, last_id = EXCLUDED.last_id
+      """, [Self.rows(changes), Self.stream, "\(position.next)", position.lastID])
   }
 
-  /// Writes the changes of entries by a function, which gets the offset after the last one. If the
+  /// Writes the changes of entries by a function, which gets the place after the last one. If the
   /// database refuses values, the function gets the changes in halves, so that only those are skipped
   /// which the database refuses alone.
   ///
   /// - Returns: The number of entries that are skipped.
   func store(
     _ entries: [StreamEntry],
-    _ write: ([RoomChange], UInt64) throws(DatabaseError) -> Void
+    _ write: ([RoomChange], StreamPosition) throws(DatabaseError) -> Void
   ) throws(DatabaseError) -> Int {
     guard let last = entries.last else { return 0 }
     let changes = entries.compactMap { RoomChange($0) }
     do throws(DatabaseError) {
-      try write(changes, last.offset + 1)
+      try write(changes, StreamPosition(after: last))
       return entries.count - changes.count
     } catch {
       guard error.kind == .values else { throw error }
     }
     guard entries.count > 1 else {
-      try write([], last.offset + 1)
+      try write([], StreamPosition(after: last))
       return 1
     }
     let half = entries.count / 2
@@ -121,7 +124,7 @@ final class HistoryDatabase {
   /// Replaces the changes of each site from its first rebuilt one on, and the position, in one
   /// transaction. What a service has written meanwhile after the last rebuilt one stays, and so do
   /// changes before the second `oldest` that are not rebuilt.
-  func replaceByRebuilt(oldest: Int64, next: UInt64) throws(DatabaseError) {
+  func replaceByRebuilt(oldest: Int64, _ position: StreamPosition) throws(DatabaseError) {
     try connection.execute("ANALYZE rebuilt")
     try connection.execute("BEGIN")
     try connection.execute(
@@ -137,7 +140,7 @@ final class HistoryDatabase {
       INSERT INTO changes (\(Self.columns)) SELECT \(Self.columns) FROM rebuilt \
       ON CONFLICT (id) DO NOTHING
       """)
-    try write([], next: next)
+    try write([], position)
     try connection.execute("COMMIT")
   }
 

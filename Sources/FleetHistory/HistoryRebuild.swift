@@ -94,15 +94,15 @@ package final class HistoryRebuild: Sendable {
   private func work(upTo newest: UInt64) throws(DatabaseError) {
     let database = try HistoryDatabase(configuration) { [thread] in thread.isStopping }
     try database.beginRebuilding()
-    var next: UInt64 = 0
-    while next <= newest {
+    var position = StreamPosition(next: 0, lastID: nil)
+    while position.next <= newest {
       guard !thread.isStopping else { throw DatabaseError(.canceled, "the rebuild was ended") }
       let entries = queue.take(Self.batch)
       guard let last = entries.last else {
         thread.wake.wait(nanoseconds: 1_000_000_000)
         continue
       }
-      next = last.offset + 1
+      position = StreamPosition(after: last)
       let skipped = try database.store(entries) { changes, _ throws(DatabaseError) in
         try database.writeRebuilt(changes)
       }
@@ -113,6 +113,6 @@ package final class HistoryRebuild: Sendable {
       }
     }
     let oldest = WallClockTime.now.second - Self.age
-    try database.replaceByRebuilt(oldest: oldest, next: next)
+    try database.replaceByRebuilt(oldest: oldest, position)
   }
 }

@@ -20,7 +20,9 @@ enum HistorySchema {
       "CREATE INDEX changes_in_time ON changes USING brin (second)",
       // The offset from which a stream is read next.
       "CREATE TABLE positions (stream text PRIMARY KEY, next bigint NOT NULL)",
-    ]
+    ],
+    // The id of the entry before it. An engine that was set up anew has another one there.
+    ["ALTER TABLE positions ADD COLUMN last_id text"],
   ]
 
   static var newest: Int { migrations.count }

@@ -18,11 +18,11 @@ package final class HistoryWriter: Sendable {
     package var lastError: String?
   }
 
-  /// Delivers the entries of the stream from an offset on, or from its beginning, until its task is
+  /// Delivers the entries of the stream from a place on, or from its beginning, until its task is
   /// canceled.
   typealias Source =
     @Sendable (
-      _ next: UInt64?, _ deliver: @escaping @Sendable (StreamEntry) -> Void
+      _ next: StreamPosition?, _ deliver: @escaping @Sendable (StreamEntry) -> Void
     ) async -> Void
 
   private struct State {
@@ -59,14 +59,11 @@ package final class HistoryWriter: Sendable {
     let stream = StreamReader.transitionsStream
     // Checks the configuration.
     _ = try StreamReader(engine, stream: stream, from: .first) { _ in }
-    self.init(database, keep: keep, logger: logger) { next, deliver in
+    self.init(database, keep: keep, logger: logger) { position, deliver in
       var start = StreamOffset.first
-      if let next, next > 0 {
-        // An engine that was set up anew counts from 0 again.
-        let newest = try? await StreamReader.newestOffset(
-          of: stream, engine, enough: next - 1, logger: logger)
-        if let newest, newest >= next - 1 {
-          start = .number(next)
+      if let position, position.next > 0 {
+        if await position.isOf(stream, of: engine, logger) {
+          start = .number(position.next)
         } else if !Task.isCancelled {
           logger.warning("the engine's transitions are not those of before; all are read again")
         }
@@ -96,7 +93,7 @@ package final class HistoryWriter: Sendable {
       return !state.hasRun
     }
     guard isFirst else { return }
-    let (positions, positioned) = AsyncStream.makeStream(of: UInt64?.self)
+    let (positions, positioned) = AsyncStream.makeStream(of: StreamPosition?.self)
     await withTaskGroup { group in
       group.addTask { [self] in
         for await next in positions {
@@ -125,7 +122,7 @@ package final class HistoryWriter: Sendable {
     queue.close()
   }
 
-  private func work(_ begin: (UInt64?) -> Void) {
+  private func work(_ begin: (StreamPosition?) -> Void) {
     var backoff = Backoff(
       first: Int64(configuration.reconnectDelay.lowerBound * 1e9),
       longest: Int64(configuration.reconnectDelay.upperBound * 1e9))
@@ -158,7 +155,7 @@ package final class HistoryWriter: Sendable {
       let isIdle = pending.isEmpty
       if !pending.isEmpty {
         let skipped = try database.store(pending) { changes, next throws(DatabaseError) in
-          try database.write(changes, next: next)
+          try database.write(changes, next)
         }
         state.withLock { state in
           state.status.written += pending.count - skipped

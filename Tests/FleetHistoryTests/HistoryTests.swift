@@ -12,7 +12,7 @@ import Testing
 /// A stream of transitions in memory, which remembers from where it was read.
 final class TestStream: Sendable {
   private let entries: Mutex<[StreamEntry]>
-  let starts = Mutex<[UInt64?]>([])
+  let starts = Mutex<[StreamPosition?]>([])
   let delivered = Mutex(0)
 
   init(_ entries: [StreamEntry]) { self.entries = Mutex(entries) }
@@ -30,7 +30,7 @@ final class TestStream: Sendable {
   var source: HistoryWriter.Source {
     { [self] next, deliver in
       starts.withLock { $0.append(next) }
-      var index = Int(next ?? 0)
+      var index = Int(next?.next ?? 0)
       while !Task.isCancelled {
         let entry = entries.withLock { $0.indices.contains(index) ? $0[index] : nil }
         guard let entry else {
@@ -131,7 +131,8 @@ extension PostgreSQLServer {
     writer = try RunningWriter(server, stream)
     await writer.wait(for: 3000 - 1234)
     await writer.end()
-    #expect(stream.starts.withLock { $0 } == [nil, 1234])
+    #expect(
+      stream.starts.withLock { $0 } == [nil, StreamPosition(next: 1234, lastID: changes[1233].id)])
     #expect(try all() == sorted(changes))
   }
 
@@ -192,7 +193,7 @@ extension PostgreSQLServer {
     await writer.end()
     try server.run("UPDATE fleet_schema SET version = 9")
     let sentence =
-      "the database's history has version 9, and this program has version 1; use a newer "
+      "the database's history has version 9, and this program has version 2; use a newer "
       + "beaconscan-fleet, or another database"
     #expect(throws: DatabaseError(.schema, sentence)) { try all() }
     let stream = TestStream(RoomChange.walks(10))
@@ -200,8 +201,25 @@ extension PostgreSQLServer {
     #expect(await eventually { other.writer.status.lastError == sentence })
     #expect(stream.delivered.withLock { $0 } == 0)
     // Another program may bring it back.
-    try server.run("UPDATE fleet_schema SET version = 1")
+    try server.run("UPDATE fleet_schema SET version = 2")
     await other.wait(for: 5)
+  }
+
+  @Test func bringsTablesOfAFormerVersionUpToDate() async throws {
+    let changes = RoomChange.walks(20)
+    let stream = TestStream(Array(changes[..<10]))
+    var writer = try RunningWriter(server, stream)
+    await writer.wait(for: 10)
+    await writer.end()
+    try server.run("ALTER TABLE positions DROP COLUMN last_id")
+    try server.run("UPDATE fleet_schema SET version = 1")
+    stream.append(Array(changes[10...]))
+    writer = try RunningWriter(server, stream)
+    await writer.wait(for: 10)
+    await writer.end()
+    #expect(stream.starts.withLock { $0.last } == StreamPosition(next: 10, lastID: nil))
+    #expect(try server.run("SELECT next, last_id FROM positions") == "20|\(changes[19].id)")
+    #expect(try all() == sorted(changes))
   }
 
   @Test func namesAMissingHistory() throws {
@@ -217,7 +235,7 @@ extension PostgreSQLServer {
     // One may begin where another one is already.
     #expect(await eventually { writers.allSatisfy { $0.writer.status.isConnected } })
     #expect(try await eventually { try server.count == 3000 })
-    #expect(try server.run("SELECT count(*), min(version) FROM fleet_schema") == "1|1")
+    #expect(try server.run("SELECT count(*), min(version) FROM fleet_schema") == "1|2")
     #expect(try all() == sorted(changes))
   }
 

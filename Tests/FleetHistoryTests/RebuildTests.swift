@@ -27,6 +27,7 @@ import Testing
     var engine = EngineConfiguration(nodes: [.init(host: "127.0.0.1", port: node.port)])
     engine.shards = []
     engine.reconnectDelay = 0.05...0.5
+    engine.copyTime = 3
     return engine
   }
 
@@ -169,6 +170,19 @@ import Testing
     try publish(RoomChange.walks(10, from: 1_800_000_000))
     #expect(try await eventually { try server.count == 60 })
     #expect(try server.run("SELECT next FROM positions") == "60")
+    writer.stop()
+    await task.value
+  }
+
+  /// The new stream is longer already when the writer starts.
+  @Test func readsALongerStreamOfAnotherEngineFromItsBeginning() async throws {
+    try publish(RoomChange.walks(50))
+    _ = try await rebuild()
+    try node.control("delete_queue", StreamReader.transitionsStream)
+    try publish(RoomChange.walks(80, from: 1_800_000_000))
+    let (writer, task) = try writer()
+    #expect(try await eventually { try server.count == 130 })
+    #expect(writer.status.written == 80)
     writer.stop()
     await task.value
   }
