@@ -31,6 +31,9 @@ package struct SiteShard: ShardProcessor {
   /// The sites that no file has, with the second of their last pictures.
   private var unknown: [String: Int64] = [:]
   private let maximumSize: Int
+  /// The bytes of each site's state, and of all of them.
+  private var sizes: [String: Int] = [:]
+  private(set) var size = 0
 
   package init(shard: Int, state: [UInt8]?, context: SiteLibrary) throws {
     try self.init(shard: shard, state: state, context: context, maximumSize: Self.maximumSize)
@@ -50,14 +53,15 @@ package struct SiteShard: ShardProcessor {
       let revision = try cursor.readLittleEndian(UInt64.self)
       let count = Int(try cursor.readLittleEndian(UInt32.self))
       let bytes = try cursor.read(count)
-      guard let entry = library.entry(of: name) else {
+      if let entry = library.entry(of: name) {
+        sites[name] = SiteState(
+          entry,
+          fusion: try SiteFusion(
+            entry.model, state: bytes, isSameSite: entry.revision == revision))
+      } else {
         absent[name] = Stored(revision: revision, state: bytes.array)
-        continue
       }
-      sites[name] = SiteState(
-        entry,
-        fusion: try SiteFusion(
-          entry.model, state: bytes, isSameSite: entry.revision == revision))
+      measure(name)
     }
   }
 
@@ -96,8 +100,10 @@ package struct SiteShard: ShardProcessor {
       sites[name]?.refuse("\(error)", of: receiver)
       return refusals(of: name)
     }
-    return limit(name) + messages(sites[name]?.receive(parsed) ?? []) + limitOthers(than: name)
-      + pictures(of: name)
+    var messages = limit(name)
+    messages += self.messages(sites[name]?.receive(parsed) ?? [])
+    measure(name)
+    return messages + limitOthers(than: name) + pictures(of: name)
   }
 
   private func messages(_ changes: [RoomChange]) -> [FleetMessage] {
@@ -106,32 +112,39 @@ package struct SiteShard: ShardProcessor {
 
   /// The bytes that each site's state may have, whatever the others have.
   private var share: Int { maximumSize / max(1, sites.count) }
-  private var size: Int {
-    absent.values.reduce(0) { $0 + $1.state.count } + sites.values.reduce(0) { $0 + $1.fusion.size }
+
+  /// Takes the size of a site's state, which has changed. Each report changes that of one site.
+  private mutating func measure(_ name: String) {
+    let bytes = sites[name]?.fusion.size ?? absent[name]?.state.count
+    size += (bytes ?? 0) - (sizes[name] ?? 0)
+    sizes[name] = bytes
   }
 
-  /// Limits a site's state to what the others leave.
-  private mutating func limit(_ name: String) -> [FleetMessage] {
-    let others = size - (sites[name]?.fusion.size ?? 0)
-    let most = max(share, maximumSize - others)
-    return messages(sites[name]?.limit(to: most, of: name) ?? [])
+  /// Limits a site's state to what the others leave, or to a number of bytes.
+  private mutating func limit(_ name: String, to bytes: Int? = nil) -> [FleetMessage] {
+    let others = size - (sizes[name] ?? 0)
+    let most = max(share, bytes ?? maximumSize - others)
+    let changes = sites[name]?.limit(to: most, of: name) ?? []
+    measure(name)
+    return messages(changes)
   }
 
   /// Limits the states of the other sites, the largest first, if there is not enough for all.
   private mutating func limitOthers(than name: String) -> [FleetMessage] {
     guard size > maximumSize else { return [] }
-    let order = sites.filter { $0.key != name }
-      .sorted { ($1.value.fusion.size, $0.key) < ($0.value.fusion.size, $1.key) }
-    return order.flatMap { other, site in
-      let most = max(share, site.fusion.size - max(0, size - maximumSize))
-      return messages(sites[other]?.limit(to: most, of: other) ?? [])
-    }
+    let order = sizes.filter { $0.key != name && sites[$0.key] != nil }
+      .sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+    return order.flatMap { limit($0.key, to: $0.value - max(0, size - maximumSize)) }
   }
 
   /// Makes the site's state that of its file, and returns whether there is one.
   private mutating func update(_ name: String) -> Bool {
-    absent = absent.filter { library.expects($0.key) }
+    for site in absent.keys where !library.expects(site) {
+      absent[site] = nil
+      measure(site)
+    }
     if let site = sites[name], library.revision(of: name) == site.revision { return true }
+    defer { measure(name) }
     let former = sites.removeValue(forKey: name)?.stored ?? absent.removeValue(forKey: name)
     guard let entry = library.entry(of: name) else {
       absent[name] = former

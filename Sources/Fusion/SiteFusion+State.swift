@@ -7,10 +7,7 @@ extension SiteFusion {
   private static let version: UInt8 = 3
 
   /// The bytes of the state.
-  package var size: Int {
-    let names = model.site.receivers.reduce(0) { $0 + 2 + $1.name.utf8.count }
-    return 9 + names + clock.size + beaconsSize
-  }
+  package var size: Int { headSize + clock.size + beaconsSize }
 
   /// The state, for ``init(_:configuration:state:isSameSite:)``.
   package func encodedState() -> [UInt8] {

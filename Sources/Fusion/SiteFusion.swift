@@ -52,6 +52,8 @@ package struct SiteFusion: Sendable {
   /// The bytes of the beacons in the state, and of a new one.
   var beaconsSize = 0
   private let newSize: Int
+  /// The bytes of a state without clock and beacons.
+  let headSize: Int
   private var workspace: Workspace
   /// The receivers that did not report ``second``.
   package private(set) var missing: [String] = []
@@ -74,6 +76,7 @@ package struct SiteFusion: Sendable {
     rooms = Dictionary(
       model.site.rooms.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { $1 })
     workspace = Workspace(model.grid)
+    headSize = model.site.receivers.reduce(9) { $0 + 2 + $1.name.utf8.count }
     newSize = Beacon(filter: BeaconFilter(model, measuredPower: 0), received: 0, since: 0).size
   }
 

@@ -194,6 +194,31 @@ import Testing
     #expect(pictures.last?.receivers[2].refusal?.contains("JSON") == true)
   }
 
+  /// Each report looks at it, and a shard may have thousands of receivers.
+  @Test func theSizeOfTheStatesFollowsThem() throws {
+    let other = try #require(
+      (0..<20_000).map { "site-\($0)" }
+        .first { FleetTopic.shard(ofSite: $0) == Self.number })
+    try scratch.write(Array(Site(planOf: 4, name: other).toml.utf8), "other.toml")
+    library.refresh()
+    var shard = try shard()
+    for (index, original) in Self.reports(seconds: 40).enumerated() {
+      if index == 80 {
+        try FileManager.default.removeItem(atPath: scratch["other.toml"])
+        library.refresh()
+      }
+      for site in ["museum", other] {
+        var report = original
+        report.site = site
+        _ = shard.process(report.json, routingKey: Self.key(report))
+        if index % 7 == 0 {
+          #expect(try self.shard(state: shard.encodedState()).size == shard.size)
+        }
+      }
+    }
+    #expect(shard.size > 1000)
+  }
+
   @Test func aSiteWithoutAFileIsShownWithThatFault() throws {
     var shard = try shard()
     let names = (0..<20_000).map { "site-\($0)" }
