@@ -161,7 +161,7 @@ struct SiteState: Sendable {
   }
 
   private func alarm(of receiver: SitePicture.Receiver, at second: Int64) -> Alarm? {
-    if receiver.isMissing, receiver.lastReport != nil || receiver.refusal == nil {
+    if receiver.isMissing, receiver.refusal == nil {
       // By the clock of the others.
       let ahead = Int64(max(-1e9, min(1e9, receiver.clockDifference ?? 0)))
       let since =

@@ -24,7 +24,7 @@ package final class SiteLibrary: Sendable {
 
   private let state: Mutex<State>
   private let start: MonotonicTime
-  private let now: @Sendable () -> MonotonicTime
+  let now: @Sendable () -> MonotonicTime
 
   package init(
     _ directory: SiteDirectory, now: @escaping @Sendable () -> MonotonicTime = { .now }

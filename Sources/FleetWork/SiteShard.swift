@@ -57,7 +57,7 @@ package struct SiteShard: ShardProcessor {
         sites[name] = SiteState(
           entry,
           fusion: try SiteFusion(
-            entry.model, state: bytes, isSameSite: entry.revision == revision))
+            entry.model, state: bytes, isSameSite: entry.revision == revision), in: library)
       } else {
         absent[name] = Stored(revision: revision, state: bytes.array)
       }
@@ -155,7 +155,7 @@ package struct SiteShard: ShardProcessor {
       try? unsafe SiteFusion(
         entry.model, state: $0.state.span.bytes, isSameSite: $0.revision == entry.revision)
     }
-    sites[name] = SiteState(entry, fusion: fusion ?? SiteFusion(entry.model))
+    sites[name] = SiteState(entry, fusion: fusion ?? SiteFusion(entry.model), in: library)
     return true
   }
 
@@ -171,9 +171,9 @@ package struct SiteShard: ShardProcessor {
     }
   }
 
-  /// Shows a site whose reports have all been refused, so that none gives it a time, with each 30th.
-  private func refusals(of name: String) -> [FleetMessage] {
-    guard let site = sites[name], !site.hasReport, site.refused % 30 == 1 else { return [] }
+  /// Shows a site whose reports are all refused, so that none gives it a time.
+  private mutating func refusals(of name: String) -> [FleetMessage] {
+    guard sites[name]?.showsRefusal() == true, let site = sites[name] else { return [] }
     let second = WallClockTime.now.nanoseconds / 1_000_000_000
     return site.pictures(of: name, second: second).map { picture in
       var picture = picture

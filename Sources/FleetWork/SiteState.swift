@@ -10,13 +10,15 @@ struct SiteState {
     var reception = ReceiverReport.Reception.receiving
     var beacons = 0
     var configuration: SitePicture.Receiver.Configuration?
-    /// The reason that a report could not be used, and the reports since then.
-    var refusal: String?
-    var accepted = 0
+    /// The reason that a report could not be used, and when it came.
+    var refusal: (sentence: String, time: MonotonicTime)?
   }
 
-  /// The reports after which a refusal is shown no more.
-  fileprivate static let refusalLength = 60
+  /// The seconds for which a refusal is shown.
+  private static let refusalTime = 60.0
+  /// The seconds without a report that can be used after which a site whose reports are refused is
+  /// shown nevertheless, and those between two of these pictures.
+  private static let refusedInterval = 10.0
 
   /// The most receivers that the file does not have whose names are kept.
   private static let maximumStrangers = 100
@@ -28,9 +30,16 @@ struct SiteState {
   private var receivers: [String: Receiver]
   private var strangers: Set<String> = []
   private(set) var refused = 0
+  /// The time of the last report that could be used or, with a state of such, of the beginning.
+  private var accepted: MonotonicTime?
+  /// The time of the last picture of a site whose reports are refused.
+  private var refusedPicture: MonotonicTime?
+  private let library: SiteLibrary
 
-  init(_ entry: SiteLibrary.Entry, fusion: SiteFusion) {
+  init(_ entry: SiteLibrary.Entry, fusion: SiteFusion, in library: SiteLibrary) {
     self.fusion = fusion
+    self.library = library
+    accepted = fusion.second == nil ? nil : library.now()
     // A state has no estimates: the next picture is that of the next second.
     pictured = fusion.second
     revision = entry.revision
@@ -46,6 +55,7 @@ struct SiteState {
   mutating func receive(_ report: ReceiverReport) -> [RoomChange] {
     if receivers[report.receiver] == nil { add(stranger: report.receiver) }
     receivers[report.receiver]?.receive(report)
+    accepted = library.now()
     return fusion.receive(ReceiverSecond(report)).map { $0.change(site: report.site) }
   }
 
@@ -54,15 +64,21 @@ struct SiteState {
     fusion.limit(to: size).map { $0.change(site: name) }
   }
 
-  /// Whether a report could be used.
-  var hasReport: Bool { fusion.second != nil || receivers.values.contains { $0.last != nil } }
+  /// Returns whether a picture shows now that reports of the site are refused, because no report
+  /// that can be used gives one.
+  mutating func showsRefusal() -> Bool {
+    let now = library.now()
+    for time in [accepted, refusedPicture].compactMap(\.self)
+    where now.seconds(since: time) < Self.refusedInterval { return false }
+    refusedPicture = now
+    return true
+  }
 
-  /// Counts a report that cannot be used, and keeps the reason until the next that can.
+  /// Counts a report that cannot be used, and keeps the reason for a while.
   mutating func refuse(_ sentence: String, of receiver: String) {
     refused += 1
     if receivers[receiver] == nil { add(stranger: receiver) }
-    receivers[receiver]?.refusal = sentence
-    receivers[receiver]?.accepted = 0
+    receivers[receiver]?.refusal = (sentence, library.now())
   }
 
   private mutating func add(stranger: String) {
@@ -71,14 +87,18 @@ struct SiteState {
 
   func pictures(of name: String, second: Int64) -> [SitePicture] {
     let missing = Set(fusion.missing)
+    let now = library.now()
     let receivers = fusion.model.site.receivers.map { site in
       let receiver = self.receivers[site.name]
       let difference = fusion.clockDifference(of: site.name)
+      let refusal = receiver?.refusal.flatMap {
+        now.seconds(since: $0.time) < Self.refusalTime ? $0.sentence : nil
+      }
       return SitePicture.Receiver(
         name: site.name, lastReport: receiver?.last.map { "\($0)" },
         isMissing: missing.contains(site.name), receptionLost: receiver?.reception.reason,
         beacons: receiver?.beacons ?? 0,
-        clockDifference: difference == 0 ? nil : Double(difference), refusal: receiver?.refusal,
+        clockDifference: difference == 0 ? nil : Double(difference), refusal: refusal,
         configuration: receiver?.configuration)
     }
     let beacons = fusion.estimates.sorted { $0.beacon < $1.beacon }.map(SitePicture.Beacon.init)
@@ -110,8 +130,6 @@ extension SiteState.Receiver {
     reception = report.reception
     beacons = report.beacons.count
     configuration = SitePicture.Receiver.Configuration(report.configuration)
-    accepted += 1
-    if accepted >= SiteState.refusalLength { refusal = nil }
   }
 }
 

@@ -37,9 +37,10 @@ import Testing
     #expect(kinds(events) == ["+receiverSilent one"])
   }
 
-  @Test func reportsTheRefusalAndNotTheSilence() {
+  @Test(arguments: [nil, Values.noon - 100])
+  func reportsTheRefusalAndNotTheSilence(reported: Int64?) {
     var fleet = FleetState()
-    var receiver = Values.receiver("one", reported: nil, isMissing: true)
+    var receiver = Values.receiver("one", reported: reported, isMissing: true)
     receiver.refusal = "it is not JSON"
     _ = fleet.receive(Values.picture(at: Values.noon, [receiver]))
     _ = fleet.receive(Values.picture(at: Values.noon + 90, [receiver]))

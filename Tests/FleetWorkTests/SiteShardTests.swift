@@ -194,6 +194,45 @@ import Testing
     #expect(pictures.last?.receivers[2].refusal?.contains("JSON") == true)
   }
 
+  /// Otherwise it would be called silent.
+  @Test(arguments: [false, true])
+  func aSiteThatWorkedAndIsRefusedNowIsShown(isTakenOver: Bool) throws {
+    let time = Mutex(MonotonicTime.now)
+    let library = SiteLibrary(SiteDirectory(scratch.folder.path)) { time.withLock { $0 } }
+    func pass(_ seconds: Double) { time.withLock { $0 = $0.advanced(bySeconds: seconds) } }
+    var shard = try SiteShard(shard: Self.number, state: nil, context: library)
+    let reports = Self.reports(seconds: 20)
+    for report in reports { _ = shard.process(report.json, routingKey: Self.key(report)) }
+    if isTakenOver {
+      shard = try SiteShard(shard: Self.number, state: shard.encodedState(), context: library)
+    }
+    let key = FleetTopic.routingKey(ofSite: "museum", receiver: "receiver-3")
+    func refused() throws -> [SitePicture] {
+      try Self.pictures(shard.process(Array("{".utf8), routingKey: key))
+    }
+    pass(9.9)
+    #expect(try refused().isEmpty, "another receiver may report")
+    pass(0.2)
+    let pictures = try refused()
+    #expect(pictures.map { $0.receivers[2].refusal?.contains("JSON") } == [true])
+    #expect(pictures.first?.receivers.allSatisfy(\.isMissing) == true)
+    #expect(try refused().isEmpty, "not with each report")
+    pass(10)
+    #expect(try refused().count == 1)
+    // A refusal is shown for a minute.
+    let next = Self.reports(seconds: 30).dropFirst(reports.count)
+    func last(_ reports: some Sequence<ReceiverReport>) throws -> SitePicture? {
+      try Self.pictures(
+        reports.flatMap { shard.process($0.json, routingKey: Self.key($0)) }
+      ).last
+    }
+    let soon = try #require(try last(next.prefix(20)))
+    #expect(soon.receivers[2].refusal != nil)
+    pass(60)
+    let late = try #require(try last(next.dropFirst(20)))
+    #expect(late.receivers[2].refusal == nil)
+  }
+
   /// Each report looks at it, and a shard may have thousands of receivers.
   @Test func theSizeOfTheStatesFollowsThem() throws {
     let other = try #require(

@@ -322,7 +322,8 @@ function receiverWords(receiver) {
   const last = time(receiver.lastReport);
   if (receiver.isMissing == null) return { state: "unknown", words: "Nothing is known of it." };
   if (receiver.isMissing) {
-    if (last == null) return { state: "fault", words: receiver.refusal ? `Its reports cannot be used: ${receiver.refusal}` : "It has never reported." };
+    if (receiver.refusal) return { state: "fault", words: `Its reports cannot be used: ${receiver.refusal}` };
+    if (last == null) return { state: "fault", words: "It has never reported." };
     const isLong = now() - last > 60e3;
     return { state: isLong ? "fault" : "late", words: `No report for ${duration((now() - last) / 1000)}.` };
   }
