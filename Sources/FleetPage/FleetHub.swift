@@ -57,6 +57,12 @@ package final class FleetHub: Sendable {
     /// The time of the last look for silence.
     var looked: MonotonicTime?
 
+    /// Forgets the numbers of sites that are gone. Streams of such a site announce a last picture.
+    mutating func forgetNumbers() {
+      pictures = pictures.filter { fleet.sites[$0.key] != nil }
+      ends = ends.filter { site, _ in site.map { fleet.sites[$0] != nil } ?? true }
+    }
+
     /// Returns the alarm that begins or ends with the connection to the engine.
     mutating func updateAlarm(at now: MonotonicTime) -> [FleetState.Event] {
       let former = alarm
@@ -182,6 +188,7 @@ package final class FleetHub: Sendable {
         state.connected = now
       }
       state.looked = now
+      state.forgetNumbers()
       let events = state.updateAlarm(at: now)
       guard let connected = state.connected else { return events }
       return events + state.fleet.update(at: now, second, connected: connected)
@@ -262,6 +269,11 @@ package final class FleetHub: Sendable {
   }
 
   // MARK: Answers
+
+  /// The sites of which streams have numbers.
+  var numberedSites: Set<String> {
+    state.withLock { Set($0.pictures.keys).union($0.ends.keys.compactMap(\.self)) }
+  }
 
   var tally: FleetState.Tally { state.withLock { $0.fleet.tally } }
   var fault: String? { state.withLock { $0.fault } }

@@ -167,6 +167,24 @@ import Testing
     #expect(looks(hub, 1...70).isEmpty && hub.sites.isEmpty)
   }
 
+  @Test func forgetsTheNumbersOfSitesThatAreGone() throws {
+    let hub = connectedHub()
+    for number in 0..<100 {
+      var picture = Values.picture(at: Values.noon, [], [], strangers: ["nine"])
+      picture.site = "site-\(number)"
+      receive(picture: picture, hub, at: 1)
+    }
+    hub.set(try Values.file())
+    receive(Values.noon, hub, at: 1)
+    #expect(hub.numberedSites.count == 101)
+    for number in 0..<100 {
+      hub.set(try Values.file(named: "site-\(number)"))
+    }
+    hub.removeFiles(except: ["flat"])
+    _ = looks(hub, 2...2)
+    #expect(hub.numberedSites == ["flat"])
+  }
+
   @Test func reportsNoSilenceAfterItsOwnStandstill() {
     let hub = connectedHub()
     receive(Values.noon, hub, at: 1)

@@ -14,7 +14,7 @@ enum Values {
 
   static func beacon(_ number: Int) -> String { "\(uuid):1:\(number)" }
 
-  static func file(_ more: String = "") throws -> SiteFile {
+  static func file(_ more: String = "", named site: String = site) throws -> SiteFile {
     let text = """
       name = "\(site)"
       [[rooms]]
