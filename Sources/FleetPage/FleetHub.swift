@@ -285,11 +285,12 @@ package final class FleetHub: Sendable {
     state.withLock { Array($0.fleet.sites.values) }.sorted { $0.name < $1.name }
   }
 
-  /// The file of a site, and its receivers and beacons if there is a picture of it.
+  /// The file of a site, and its receivers and beacons.
   package struct SitePlaces: Sendable {
     package var file: SiteFile
     /// Whether pictures come.
     package var isCurrent: Bool
+    /// The receivers; `nil` until there is a picture, or none has come for a minute.
     package var receivers: [SitePicture.Receiver]?
     /// By their texts.
     package var beacons: [String: SitePicture.Beacon]
@@ -299,10 +300,12 @@ package final class FleetHub: Sendable {
   package var places: [String: SitePlaces] {
     let (sites, isConnected) = state.withLock { ($0.fleet.sites, $0.alarm == nil) }
     return sites.compactMapValues { site in
-      site.file.map {
-        SitePlaces(
-          file: $0, isCurrent: isConnected && !site.isSilent,
-          receivers: site.second == nil ? nil : site.receivers, beacons: site.beacons)
+      site.file.map { file in
+        let isCurrent = isConnected && !site.isSilent
+        let unknown = isCurrent ? nil : file.site.receivers.map(SitePicture.Receiver.init(missing:))
+        return SitePlaces(
+          file: file, isCurrent: isCurrent,
+          receivers: site.second == nil ? unknown : site.receivers, beacons: site.beacons)
       }
     }
   }
@@ -343,6 +346,15 @@ package final class FleetHub: Sendable {
       moves.append(move)
     }
     return Moves(moves: moves, knownFrom: from, knownTo: end)
+  }
+}
+
+extension SitePicture.Receiver {
+  /// A receiver that has never reported.
+  fileprivate init(missing receiver: Site.Receiver) {
+    self.init(
+      name: receiver.name, lastReport: nil, isMissing: true, receptionLost: nil, beacons: 0,
+      clockDifference: nil)
   }
 }
 

@@ -185,6 +185,19 @@ import Testing
     #expect(hub.numberedSites == ["flat"])
   }
 
+  /// Home Assistant then has its receivers and beacons, and loses those of former files.
+  @Test func knowsThePlacesOfASiteThatHasNeverReported() throws {
+    let hub = connectedHub()
+    hub.set(try Values.file())
+    _ = looks(hub, 1...60)
+    #expect(hub.places["flat"]?.receivers == nil, "a picture may come")
+    _ = looks(hub, 61...62)
+    let receivers = hub.places["flat"]?.receivers
+    #expect(receivers?.map(\.name) == ["one", "two"])
+    #expect(receivers?.allSatisfy(\.isMissing) == true)
+    #expect(hub.places["flat"]?.isCurrent == false)
+  }
+
   @Test func reportsNoSilenceAfterItsOwnStandstill() {
     let hub = connectedHub()
     receive(Values.noon, hub, at: 1)
