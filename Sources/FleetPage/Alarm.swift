@@ -16,6 +16,8 @@ package struct Alarm: Codable, Hashable, Sendable {
     /// A receiver does not use the configuration that it was sent.
     case configurationRefused
     case clockDifference
+    /// A beacon is received much weaker than before, as with a low battery.
+    case signalFading
     /// A receiver reports that the site file does not have.
     case stranger
   }

@@ -87,6 +87,8 @@ struct SiteAnswer: Encodable {
     var x: Double?
     var y: Double?
     var received: String
+    /// How much weaker it is received for a day than before, in dB, if that is much.
+    var fading: Double?
   }
 
   var site: String
@@ -164,7 +166,7 @@ extension SiteAnswer.Beacon {
       isOutside: beacon.isOutside, since: beacon.since, probability: beacon.probability,
       best: beacon.best, bestProbability: beacon.bestProbability, runnerUp: beacon.runnerUp,
       runnerUpProbability: beacon.runnerUpProbability, x: beacon.x, y: beacon.y,
-      received: beacon.received)
+      received: beacon.received, fading: beacon.fading)
   }
 }
 

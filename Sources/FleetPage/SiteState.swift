@@ -11,7 +11,7 @@ struct SiteState: Sendable {
   static let patience = 60.0
   /// The most parts of a picture.
   private static let maximumParts = 256
-  /// The most alarms of beacons outside their rooms.
+  /// The most alarms of beacons outside their rooms, and of those that fade.
   static let maximumBeaconAlarms = 1000
 
   let name: String
@@ -157,7 +157,7 @@ struct SiteState: Sendable {
           "This receiver reports for the site, and the site file does not have it; its reports "
             + "are not used."))
     }
-    return alarms + beaconAlarms(at: second)
+    return alarms + beaconAlarms() + fadingAlarms(at: second)
   }
 
   private func alarm(of receiver: SitePicture.Receiver, at second: Int64) -> Alarm? {
@@ -179,7 +179,7 @@ struct SiteState: Sendable {
     }
   }
 
-  private func beaconAlarms(at second: Int64) -> [Alarm] {
+  private func beaconAlarms() -> [Alarm] {
     guard let file else { return [] }
     var alarms: [Alarm] = []
     for (identity, entry) in file.beacons.sorted(by: { $0.key < $1.key }) {
@@ -194,6 +194,18 @@ struct SiteState: Sendable {
             + "may be in \(rooms.sorted().joined(separator: ", ")) only."))
     }
     return alarms
+  }
+
+  private func fadingAlarms(at second: Int64) -> [Alarm] {
+    let fading = beacons.values.filter { $0.fading != nil }.sorted { $0.beacon < $1.beacon }
+    return fading.prefix(Self.maximumBeaconAlarms).map { beacon in
+      let name = BeaconConstraint(beacon.beacon)?.identity.flatMap { file?.beacons[$0]?.name }
+      let loss = Int(max(0, min(99, beacon.fading ?? 0)).rounded())
+      return Alarm(
+        .signalFading, beacon.beacon, name: name, of: self.name, since: Seconds.text(second),
+        "\(name ?? "The beacon") is received \(loss) dB weaker than before in the same places; its "
+          + "battery may be low.")
+    }
   }
 
   /// The number of beacons in each room.

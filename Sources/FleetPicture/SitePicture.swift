@@ -73,11 +73,14 @@ package struct SitePicture: Codable, Hashable, Sendable {
     package var y: Double?
     /// The last second in which a receiver received it, in RFC 3339.
     package var received: String
+    /// How much weaker it is received for a day than before in the same places, in dB, if that is
+    /// much.
+    package var fading: Double?
 
     package init(
       beacon: String, room: String?, isOutside: Bool, since: String, probability: Double,
       best: String?, bestProbability: Double, runnerUp: String?, runnerUpProbability: Double,
-      x: Double?, y: Double?, received: String
+      x: Double?, y: Double?, received: String, fading: Double? = nil
     ) {
       self.beacon = beacon
       self.room = room
@@ -91,6 +94,7 @@ package struct SitePicture: Codable, Hashable, Sendable {
       self.x = x
       self.y = y
       self.received = received
+      self.fading = fading
     }
   }
 

@@ -39,7 +39,8 @@ extension SitePicture.Beacon {
       bestProbability: estimate.best.probability.rounded, runnerUp: estimate.runnerUp.place.room,
       runnerUpProbability: estimate.runnerUp.probability.rounded,
       x: estimate.position?.x.rounded, y: estimate.position?.y.rounded,
-      received: WallClockTime(second: estimate.received).description)
+      received: WallClockTime(second: estimate.received).description,
+      fading: estimate.fading?.rounded)
   }
 }
 

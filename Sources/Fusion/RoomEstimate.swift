@@ -36,6 +36,9 @@ package struct RoomEstimate: Sendable, Hashable {
 
   /// The probability of the reported place.
   package var probability: Double
+  /// How much weaker it is received for a day than before in the same places, in dB, if that is
+  /// much: its battery may be low.
+  package var fading: Double?
 }
 
 /// A change of a beacon's reported place.

@@ -4,10 +4,10 @@ package import Bytes
 // The state is exact: fusion that goes on from it gives what it would have given without a stop.
 
 extension SiteFusion {
-  private static let version: UInt8 = 3
+  private static let version: UInt8 = 4
 
   /// The bytes of the state.
-  package var size: Int { headSize + clock.size + beaconsSize }
+  package var size: Int { headSize + clock.size + beaconsSize + trends.size }
 
   /// The state, for ``init(_:configuration:state:isSameSite:)``.
   package func encodedState() -> [UInt8] {
@@ -21,13 +21,15 @@ extension SiteFusion {
       state.put(identity)
       beacon.encode(into: &state)
     }
+    trends.encode(into: &state)
     return state.bytes
   }
 
   /// Goes on from a state.
   ///
   /// If the site's file has changed since, `isSameSite` is false: each beacon is then believed to be
-  /// in the room that was reported, and all else is learned anew. From a room that the site does not
+  /// in the room that was reported, and all else is learned anew, but for how signals fade if the model
+  /// is the same. From a room that the site does not
   /// have any more, the beacon has a transition in the next second.
   package init(
     _ model: SiteModel, configuration: Configuration = Configuration(), state: RawSpan,
@@ -35,7 +37,9 @@ extension SiteFusion {
   ) throws(ParseError) {
     self.init(model, configuration: configuration)
     var cursor = ByteCursor(state)
-    guard try cursor.readUInt8() == Self.version else {
+    let version = try cursor.readUInt8()
+    // The version before had no trends.
+    guard Self.version - 1...Self.version ~= version else {
       throw ParseError(.invalid("another version of the state"), at: 0)
     }
     var names: [String] = []
@@ -51,6 +55,7 @@ extension SiteFusion {
       beacons[identity] = beacon
       beaconsSize += beacon.size
     }
+    if version == Self.version { try trends.read(&cursor) }
   }
 }
 
@@ -134,7 +139,7 @@ extension ReceiverSecond {
 }
 
 extension StateWriter {
-  fileprivate mutating func put(_ beacon: BeaconIdentity) {
+  mutating func put(_ beacon: BeaconIdentity) {
     put(beacon.uuid.high)
     put(beacon.uuid.low)
     put(beacon.major)
@@ -144,7 +149,7 @@ extension StateWriter {
 
 extension ByteCursor {
   @_lifetime(self: copy self)
-  fileprivate mutating func readIdentity() throws(ParseError) -> BeaconIdentity {
+  mutating func readIdentity() throws(ParseError) -> BeaconIdentity {
     let high = try readLittleEndian(UInt64.self)
     let low = try readLittleEndian(UInt64.self)
     return BeaconIdentity(

@@ -22,6 +22,8 @@ package struct SiteFusion: Sendable {
     package var maximumSize = 12_000_000
     /// The seconds after which a beacon that no receiver has received is forgotten.
     package var memory: Int64 = 3600
+    /// The seconds of a step of the beacons' trends, of which a day has 1,440.
+    package var trendInterval: Int64 = 60
 
     package init() {}
   }
@@ -45,6 +47,7 @@ package struct SiteFusion: Sendable {
   package let configuration: Configuration
   var clock: SiteClock
   var beacons: [BeaconIdentity: Beacon] = [:]
+  var trends: SignalTrends
   let numbers: [String: Int]
   let rooms: [String: Int]
   /// The most bytes of the state.
@@ -71,6 +74,8 @@ package struct SiteFusion: Sendable {
     clock = SiteClock(
       receivers: model.receivers, patience: Double(configuration.patience),
       maximumSize: configuration.maximumSize / Self.waitingPart)
+    trends = SignalTrends(
+      of: model.fingerprint, maximumSize: configuration.maximumSize / Self.trendsPart)
     numbers = Dictionary(
       model.site.receivers.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { $1 })
     rooms = Dictionary(
@@ -121,6 +126,8 @@ package struct SiteFusion: Sendable {
   package mutating func limit(to size: Int) -> [RoomTransition] {
     maximumSize = size
     clock.maximumSize = size / Self.waitingPart
+    trends.maximumSize = size / Self.trendsPart
+    trends.trim(second: clock.taken ?? 0)
     var transitions: [RoomTransition] = []
     while clock.isFull, let second = clock.take() { transitions += compute(second) }
     return transitions + makeRoom(second: clock.taken ?? 0)
@@ -128,6 +135,8 @@ package struct SiteFusion: Sendable {
 
   /// The part of the state's bytes that reports may have which wait.
   private static let waitingPart = 3
+  /// The part that the trends of beacons may have.
+  private static let trendsPart = 8
   /// The most seconds that a report computes.
   private static let secondsOfReport = 20
   /// The most steps of beacons through seconds without a report.
@@ -176,6 +185,7 @@ package struct SiteFusion: Sendable {
       let transition = step(identity, evidence[identity] ?? none, second: second)
       if let transition { transitions.append(transition) }
     }
+    if second % configuration.trendInterval == 0 { trends.trim(second: second) }
     updateSize()
     return transitions + makeRoom(second: second)
   }
@@ -221,7 +231,7 @@ package struct SiteFusion: Sendable {
     for reception in receptions {
       if let index = beacons.index(forKey: reception.beacon) {
         beacons.values[index].received = second
-        updatePower(index, reception.measuredPower)
+        if updatePower(index, reception.measuredPower) { trends.forget(reception.beacon) }
       } else {
         new[reception.beacon, default: (0, reception.measuredPower)].count += 1
       }
@@ -250,12 +260,12 @@ package struct SiteFusion: Sendable {
   /// The seconds for which a beacon that has had a place does not give way to a new one.
   private static let protection: Int64 = 60
 
-  /// Takes over the power that a beacon states, after as many reports in a row. What the filter has
-  /// learned is of the former power.
+  /// Takes over the power that a beacon states, after as many reports in a row, and returns whether
+  /// it does. What the filter has learned is of the former power.
   private mutating func updatePower(
     _ index: Dictionary<BeaconIdentity, Beacon>.Index, _ power: Int8?
-  ) {
-    guard let power else { return }
+  ) -> Bool {
+    guard let power else { return false }
     if Float(power) == beacons.values[index].filter.measuredPower {
       beacons.values[index].otherPower = nil
     } else if power != beacons.values[index].otherPower {
@@ -263,10 +273,12 @@ package struct SiteFusion: Sendable {
       beacons.values[index].otherPowerReports = 1
     } else {
       beacons.values[index].otherPowerReports += 1
-      guard beacons.values[index].otherPowerReports >= Self.powerReports else { return }
+      guard beacons.values[index].otherPowerReports >= Self.powerReports else { return false }
       beacons.values[index].otherPower = nil
       beacons.values[index].filter = BeaconFilter(model, measuredPower: Float(power))
+      return true
     }
+    return false
   }
 
   private static let powerReports = 60
@@ -278,6 +290,7 @@ package struct SiteFusion: Sendable {
     forgotten.compactMap { identity, beacon in
       beacons[identity] = nil
       beaconsSize -= beacon.size
+      trends.leave(identity)
       guard beacon.hasPlace else { return nil }
       // The last estimate is not part of the state.
       let none = RoomEstimate.Candidate(.unknown, probability: 0)
@@ -307,12 +320,19 @@ package struct SiteFusion: Sendable {
       beacon.since = second
     }
     let probability = index(of: beacon.place).map { sums[$0] } ?? 0
+    if second % configuration.trendInterval == 0, case .room(let name) = beacon.place,
+      let room = rooms[name],
+      let (receiver, level) = workspace.nearestLevel(evidence, model.grid)
+    {
+      let place = SignalTrend.Place(room: room, receiver: receiver)
+      trends.add(level, of: identity, at: place, second: second)
+    }
     let estimate = RoomEstimate(
       beacon: identity, place: beacon.place, since: beacon.since, received: beacon.received,
       best: order[0],
       runnerUp: order.dropFirst().first ?? RoomEstimate.Candidate(.unknown, probability: 0),
       position: index(of: order[0].place).flatMap { workspace.position(inRoom: $0, model.grid) },
-      missing: missing, probability: probability)
+      missing: missing, probability: probability, fading: trends.fading(of: identity))
     beacon.estimate = estimate
     beacons[identity] = beacon
     return former.map {
@@ -354,6 +374,25 @@ extension ReceiverSecond {
 }
 
 extension Workspace {
+  /// The receiver that is nearest to the beacon, by the mean of its losses in dB, and the signal
+  /// strength that it received above what these losses make of 0 dBm; `nil` if it did not receive the
+  /// beacon.
+  fileprivate func nearestLevel(
+    _ evidence: [BeaconFilter.Evidence], _ grid: SiteGrid
+  ) -> (receiver: Int, level: Float)? {
+    let inside = still.reduce(0, +) + moving.reduce(0, +)
+    let losses = evidence.indices.map { receiver in
+      still.indices.reduce(Float(0)) { sum, cell in
+        let loss = grid.losses[receiver * grid.width + cell / 8][cell % 8]
+        return sum + (still[cell] + moving[cell]) * loss
+      } / inside
+    }
+    guard let nearest = losses.indices.min(by: { losses[$0] < losses[$1] }),
+      case .received(_, let mean?) = evidence[nearest]
+    else { return nil }
+    return (nearest, mean + losses[nearest])
+  }
+
   /// The probability of each room, then of the outside.
   fileprivate func roomSums(_ grid: SiteGrid) -> [Double] {
     var sums = Array(repeating: 0.0, count: grid.roomCount + 1)

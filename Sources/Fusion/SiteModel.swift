@@ -5,6 +5,8 @@ internal import RealModule
 package struct SiteModel: Sendable {
   package let site: Site
   let grid: SiteGrid
+  /// A hash of all that the losses depend on, which is the same in each process.
+  let fingerprint: UInt64
   /// For each receiver, the logarithms of the probabilities of a reception and of none, in a second
   /// with so many advertisements as the index of the first array says, by the whole dB.
   private let tables: [[Chances]]
@@ -17,6 +19,7 @@ package struct SiteModel: Sendable {
   package init(_ site: Site) {
     self.site = site
     grid = SiteGrid(site)
+    fingerprint = site.fingerprint
     let propagation = site.propagation
     tables = site.receivers.map { receiver in
       Self.rates.map { rate in
@@ -73,5 +76,45 @@ package struct SiteModel: Sendable {
       chances.received.append(Float(Double.log(1 - none)))
     }
     return chances
+  }
+}
+
+extension Site {
+  /// The 64-bit FNV-1a hash of the rooms, the receivers and the law of the losses.
+  fileprivate var fingerprint: UInt64 {
+    var bytes = StateWriter()
+    for room in rooms {
+      bytes.put(room.name)
+      bytes.put(room.floor)
+      for point in room.outline { bytes.put(point) }
+    }
+    for receiver in receivers {
+      bytes.put(receiver.name)
+      bytes.put(receiver.room ?? "")
+      bytes.put(receiver.floor)
+      bytes.put(receiver.position ?? Point(.nan, .nan))
+      bytes.put(receiver.height)
+      bytes.put(receiver.offset)
+    }
+    for level in levels {
+      bytes.put(level.room)
+      bytes.put(level.receiver)
+      bytes.put(level.rssi)
+      bytes.put(level.seconds)
+    }
+    for number in [
+      propagation.exponent, propagation.wallLoss, propagation.floorLoss, propagation.floorHeight,
+      propagation.beaconHeight, propagation.measuredPower,
+    ] { bytes.put(number) }
+    return bytes.bytes.reduce(0xCBF2_9CE4_8422_2325) {
+      ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3
+    }
+  }
+}
+
+extension StateWriter {
+  fileprivate mutating func put(_ point: Site.Point) {
+    put(point.x)
+    put(point.y)
   }
 }

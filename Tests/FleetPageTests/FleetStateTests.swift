@@ -97,6 +97,23 @@ import Testing
     }
   }
 
+  @Test func reportsASignalThatFades() throws {
+    var fleet = FleetState()
+    fleet.set(
+      try Values.file("[[beacons]]\nbeacon = \"\(Values.beacon(1))\"\nname = \"Crate\""))
+    var beacons = [1, 2].map { Values.sighting($0, in: "hall", since: Values.noon) }
+    beacons[0].fading = 9.4
+    #expect(
+      kinds(fleet.receive(Values.picture(at: Values.noon, [], beacons)))
+        == ["+signalFading \(Values.beacon(1))"])
+    #expect(fleet.alarms.map(\.name) == ["Crate"])
+    #expect(fleet.alarms.first?.sentence.hasPrefix("Crate is received 9 dB weaker") == true)
+    beacons[0].fading = nil
+    #expect(
+      kinds(fleet.receive(Values.picture(at: Values.noon + 2, [], beacons)))
+        == ["-signalFading \(Values.beacon(1))"])
+  }
+
   @Test func reportsASiteThatFallsSilent() {
     let hub = connectedHub()
     receive(Values.noon, hub, at: 5)

@@ -176,6 +176,8 @@ class Scene:
             record = {"beacon": identity, "isOutside": room is None, "since": stamp(since), "probability": probability,
                       "bestProbability": probability, "runnerUp": other, "runnerUpProbability": round((1 - probability) * generator.uniform(.4, .9), 3),
                       "received": stamp(second - (0 if room else 4000))}
+            if self.fault and number == 1:
+                record["fading"] = 9.4
             if room:
                 saved, self.random = self.random, generator
                 x, y = self.place(room)

@@ -315,6 +315,7 @@ const KINDS = {
   engineLost: "Engine lost",
   siteSilent: "Site silent", siteFault: "Site has a fault", receiverSilent: "Receiver silent", receptionLost: "Reception lost",
   clockDifference: "Clock differs", reportRefused: "Report refused", configurationRefused: "Configuration refused", stranger: "Unknown receiver", beaconOutsideRooms: "Beacon outside its rooms",
+  signalFading: "Signal fading",
 };
 
 /** The health of a receiver: a state for its mark, and words. */
@@ -384,7 +385,7 @@ function showAlarms(list, count, alarms, hasSites) {
     element("p", { class: "alarm-head" }, element("strong"), element("bdi"), element("time", { class: "quiet" })), element("p")),
   (node, alarm) => {
     const [head, sentence] = node.children;
-    const name = alarm.name ?? (alarm.kind === "beaconOutsideRooms" ? shortIdentity(alarm.subject) : alarm.subject);
+    const name = alarm.name ?? (["beaconOutsideRooms", "signalFading"].includes(alarm.kind) ? shortIdentity(alarm.subject) : alarm.subject);
     mark(node, "data-kind", alarm.kind);
     writeAll(head.children, [KINDS[alarm.kind] ?? alarm.kind, hasSites && alarm.site && alarm.subject !== alarm.site ? `${alarm.site}: ${name}` : name,
       clockMinute(time(alarm.since))]);
