@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 package import Fusion
+internal import Glibc
 
 /// The site files of a directory: every file with the extension `toml`.
 package struct SiteDirectory {
@@ -90,12 +91,14 @@ package struct SiteDirectory {
 /// The size and the time of a file, by which a change is noticed.
 struct FileVersion: Equatable {
   let size: Int
-  private let modified: Date
+  private let seconds: Int
+  private let nanoseconds: Int
 
   init?(_ path: String) {
-    guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
-      let size = attributes[.size] as? Int, let modified = attributes[.modificationDate] as? Date
-    else { return nil }
-    (self.size, self.modified) = (size, modified)
+    var status = stat()
+    // The path and the structure outlive the call.
+    guard unsafe stat(path, &status) == 0 else { return nil }
+    size = Int(status.st_size)
+    (seconds, nanoseconds) = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
   }
 }

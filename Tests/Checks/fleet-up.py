@@ -268,7 +268,7 @@ def check_configuration(fleet, folder):
         require(configuration()["version"] == kept, "it keeps the one before")
         require(receiver.kill(signal.SIGTERM) == 0, "the receiver ends in order")
     except SystemExit:
-        print(receiver.log.read_text(), file=sys.stderr)
+        print(receiver.log.read_text(), json.dumps(fleet.receiver("hall-2")), file=sys.stderr)
         raise
     finally:
         receiver.process.kill()
