@@ -50,12 +50,14 @@ final class EngineNode: Sendable {
           .unavailable, "the port \(number) is in use; give another one with \(use)")
       }
     }
+    // By default, the newest 512 MiB of the queues' log are in memory too, as much as the node may have.
     var text = """
       listeners.tcp.1 = 127.0.0.1:\(port)
       mqtt.listeners.tcp.1 = \(tls == nil ? "0.0.0.0" : "127.0.0.1"):\(mqttPort)
       mqtt.exchange = amq.topic
       mqtt.allow_anonymous = false
       vm_memory_high_watermark.absolute = 512MB
+      raft.wal_max_size_bytes = 64000000
 
       """
     if let tls {

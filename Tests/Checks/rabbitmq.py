@@ -29,7 +29,7 @@ def prepare(folder, name, port, distribution_port, names_port, settings=(), flag
     The nodes of a cluster have the same home, where their secret is.
     """
     folder.mkdir(exist_ok=True)
-    lines = [f"listeners.tcp.1 = 127.0.0.1:{port}", *settings]
+    lines = [f"listeners.tcp.1 = 127.0.0.1:{port}", "raft.wal_max_size_bytes = 64000000", *settings]
     (folder / "rabbitmq.conf").write_text("".join(f"{line}\n" for line in lines))
     (folder / "plugins").write_text("[].\n")
     files = {"ERL_CRASH_DUMP": "crash", "RABBITMQ_CONFIG_FILE": "rabbitmq.conf", "RABBITMQ_MNESIA_BASE": "data",
