@@ -118,8 +118,8 @@ def main():
                                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         processes.append(publisher)
         latencies = []
-        last = began + options.seconds
         stored = None
+        newest, passed = 0, 0.0
         while True:
             time.sleep(0.25)
             if stored is None and publisher.poll() is not None:
@@ -129,14 +129,15 @@ def main():
             now = time.time()
             times = [time.mktime(time.strptime(site["time"][:19], "%Y-%m-%dT%H:%M:%S")) - time.timezone
                      for site in sites if site.get("time")]
-            if options.speed == "1":
+            if options.speed == "1" and stored is None:
                 latencies += [now - moment for moment in times if moment > began + 10]
+            if sum(times) > newest:
+                newest, passed = sum(times), now - began
             # The last seconds wait for reports that do not come.
-            if len(times) == options.sites and min(times) >= last - 8:
+            if stored is not None and now - began - passed > 30:
                 break
-            if now > began + 30 * options.seconds + 120:
-                raise SystemExit("the workers do not follow")
-        passed = time.time() - began
+        if len(times) < options.sites:
+            raise SystemExit("the workers have not published all sites")
         used = {pid: processor_time(pid) - start for pid, start in before.items()}
         latencies.sort()
         reports = options.sites * options.receivers * options.seconds
