@@ -1,3 +1,5 @@
+import FleetReports
+
 /// The part of a worker that turns the reports of a shard into transitions. It has no I/O.
 ///
 /// It must be deterministic: the same state, reports and context give the same transitions with the
@@ -20,6 +22,13 @@ package protocol ShardProcessor: SendableMetatype {
   mutating func process(_ report: [UInt8], routingKey: String) -> [FleetMessage]
 
   func encodedState() -> [UInt8]
+
+  /// Returns how many of the shards have reports, as far as is known: workers share these.
+  static func shardsInUse(_ context: Context) -> Int
+}
+
+extension ShardProcessor {
+  package static func shardsInUse(_ context: Context) -> Int { FleetTopic.shards }
 }
 
 /// What a worker publishes.

@@ -217,7 +217,8 @@ final class WorkerSession<Processor: ShardProcessor> {
     let workers = try connection.declareQueue(
       Topology.workers, [], channel: Register.channel, isPassive: true
     ).consumers
-    let share = (configuration.shards.count + max(workers, 1) - 1) / max(workers, 1)
+    let used = min(configuration.shards.count, Processor.shardsInUse(context))
+    let share = (used + max(workers, 1) - 1) / max(workers, 1)
     guard workers > 1, flows.count > share else { return }
     for channel in flows.keys.prefix(flows.count - share) {
       guard let shard = shards[channel] else { continue }

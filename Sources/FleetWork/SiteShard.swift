@@ -35,6 +35,10 @@ package struct SiteShard: ShardProcessor {
   private var sizes: [String: Int] = [:]
   private(set) var size = 0
 
+  package static func shardsInUse(_ context: SiteLibrary) -> Int {
+    Set(context.sites.map { FleetTopic.shard(ofSite: $0) }).count
+  }
+
   package init(shard: Int, state: [UInt8]?, context: SiteLibrary) throws {
     try self.init(shard: shard, state: state, context: context, maximumSize: Self.maximumSize)
   }
