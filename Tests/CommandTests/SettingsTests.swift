@@ -228,7 +228,7 @@ import Testing
     ("[beacon.x]\nuuid = '\(Self.uuid)'\nmajor = 1\nminor = 1\n", nil),
     (
       "[beacon.x]\nuuid = '\(Self.uuid)'\nmajor = 1\nminor = 1\npower = -50",
-      "line 1, column 1: 'x'"
+      "line 1, column 1: a fleet can set only the name of the beacon 'x';"
     ),
   ])
   func configurationOfAFleet(text: String, fault: String?) {
