@@ -317,7 +317,8 @@ private final class Peer {
     }
     if let message = read(line, as: AppMessage.self) {
       switch (kind, message) {
-      case (.unknown, .hello(let hello)):
+      // A second one is ignored, unless the service does not speak its version.
+      case (.unknown, .hello(let hello)), (.app, .hello(let hello)):
         kind = hello.version == AppHello.version && hello.refusal == nil ? .app : .refused
       case (.app, _): note(message)
       default: kind = .refused
