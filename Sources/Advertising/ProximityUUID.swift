@@ -25,21 +25,30 @@ public struct ProximityUUID: Hashable, Sendable, BitwiseCopyable, Comparable,
   /// Parses 32 hexadecimal digits of either case: in the form of RFC 9562 (8-4-4-4-12), in braces,
   /// or with dashes and spaces anywhere, as tools and data sheets write them.
   public init?(_ description: String) {
-    var text = description.utf8[...]
+    self.init(description.utf8[...])
+  }
+
+  /// Parses the text form.
+  package init?(_ description: Substring.UTF8View) {
+    var text = description
     if text.first == UInt8(ascii: "{"), text.last == UInt8(ascii: "}") {
       text = text.dropFirst().dropLast()
     }
-    var words: [UInt64] = [0, 0]
+    var words: (high: UInt64, low: UInt64) = (0, 0)
     var digits = 0
     for character in text where character != UInt8(ascii: "-") && character != UInt8(ascii: " ") {
-      guard let digit = Character(UnicodeScalar(character)).hexDigitValue, digits < 32 else {
-        return nil
+      let digit: UInt8
+      switch character {
+      case 0x30...0x39: digit = character - 0x30
+      case 0x41...0x46, 0x61...0x66: digit = (character & 0x0F) + 9
+      default: return nil
       }
-      words[digits / 16] = words[digits / 16] << 4 | UInt64(digit)
+      words.high = words.high << 4 | words.low >> 60
+      words.low = words.low << 4 | UInt64(digit)
       digits += 1
     }
     guard digits == 32 else { return nil }
-    self.init(high: words[0], low: words[1])
+    self.init(high: words.high, low: words.low)
   }
 
   /// The text form of RFC 9562 in upper case, as Core Location writes it.

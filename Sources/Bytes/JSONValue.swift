@@ -65,7 +65,9 @@ package enum JSONValue: Hashable, Sendable {
   }
 
   private static func skipSpace(_ cursor: inout ByteCursor) {
-    while let byte = peek(cursor), [0x20, 0x09, 0x0A, 0x0D].contains(byte) { _ = cursor.pass(1) }
+    while let byte = peek(cursor), byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D {
+      _ = cursor.pass(1)
+    }
   }
 
   /// Reads the elements of an array or an object, starting at its opening bracket.
@@ -91,28 +93,44 @@ package enum JSONValue: Hashable, Sendable {
   /// characters.
   private static func readString(_ cursor: inout ByteCursor) throws(ParseError) -> String {
     _ = cursor.pass(1)
-    var text: [UInt8] = []
-    while let byte = peek(cursor), byte >= 0x20 {
-      _ = cursor.pass(1)
-      switch byte {
-      case UInt8(ascii: "\""): return String(decoding: text, as: UTF8.self)
-      case UInt8(ascii: "\\"): try readEscape(&cursor, into: &text)
-      default: text.append(byte)
+    var text = ""
+    while true {
+      let plain = readText(&cursor) {
+        $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
       }
+      if skip(&cursor, UInt8(ascii: "\"")) { return text.isEmpty ? plain : text + plain }
+      guard skip(&cursor, UInt8(ascii: "\\")) else {
+        throw ParseError(.invalid("the end of the text in double quotes"), at: cursor.offset)
+      }
+      text += plain
+      text += try readEscape(&cursor)
     }
-    throw ParseError(.invalid("the end of the text in double quotes"), at: cursor.offset)
   }
 
-  private static func readEscape(
-    _ cursor: inout ByteCursor, into text: inout [UInt8]
-  ) throws(ParseError) {
+  /// Reads the bytes up to the first one that does not belong to the text.
+  private static func readText(
+    _ cursor: inout ByteCursor, limit: Int = .max, where belongs: (UInt8) -> Bool
+  ) -> String {
+    let rest = cursor.rest
+    var count = 0
+    while count < min(rest.byteCount, limit), belongs(rest.littleEndian(UInt8.self, at: count)) {
+      count += 1
+    }
+    _ = cursor.pass(count)
+    // The bytes are copied.
+    return unsafe rest.part(unchecked: 0, count: count).withUnsafeBytes {
+      unsafe String(decoding: $0, as: UTF8.self)
+    }
+  }
+
+  private static func readEscape(_ cursor: inout ByteCursor) throws(ParseError) -> String {
     let start = cursor.offset
     switch try cursor.readUInt8() {
-    case UInt8(ascii: "b"): text.append(0x08)
-    case UInt8(ascii: "f"): text.append(0x0C)
-    case UInt8(ascii: "n"): text.append(0x0A)
-    case UInt8(ascii: "r"): text.append(0x0D)
-    case UInt8(ascii: "t"): text.append(0x09)
+    case UInt8(ascii: "b"): return "\u{8}"
+    case UInt8(ascii: "f"): return "\u{C}"
+    case UInt8(ascii: "n"): return "\n"
+    case UInt8(ascii: "r"): return "\r"
+    case UInt8(ascii: "t"): return "\t"
     case UInt8(ascii: "u"):
       var units = [try readUnit(&cursor)]
       // If the second half of a surrogate pair does not follow, the first becomes U+FFFD.
@@ -121,9 +139,9 @@ package enum JSONValue: Hashable, Sendable {
         _ = cursor.pass(2)
         units.append(try readUnit(&cursor))
       }
-      text += String(decoding: units, as: UTF16.self).utf8
+      return String(decoding: units, as: UTF16.self)
     case let byte where [UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/")].contains(byte):
-      text.append(byte)
+      return String(UnicodeScalar(byte))
     default: throw ParseError(.invalid("an escape such as \\n"), at: start)
     }
   }
@@ -143,19 +161,14 @@ package enum JSONValue: Hashable, Sendable {
   /// Reads a number, `true`, `false` or `null`. gpsd writes `nan` for an unknown number.
   private static func readWord(_ cursor: inout ByteCursor) throws(ParseError) -> JSONValue {
     let start = cursor.offset
-    var word: [UInt8] = []
-    while let byte = peek(cursor), isWordByte(byte), word.count < 64 {
-      word.append(byte)
-      _ = cursor.pass(1)
-    }
-    let text = String(decoding: word, as: UTF8.self)
+    let text = readText(&cursor, limit: 64, where: isWordByte)
     switch text {
     case "true": return .boolean(true)
     case "false": return .boolean(false)
     case "null", "nan", "-nan": return .null
     default:
-      let isDecimal = word.first.map { (0x30...0x39).contains($0) || $0 == 0x2D } ?? false
-      guard isDecimal, !word.contains(UInt8(ascii: "x")), let number = Double(text) else {
+      let isDecimal = text.utf8.first.map { (0x30...0x39).contains($0) || $0 == 0x2D } ?? false
+      guard isDecimal, !text.utf8.contains(UInt8(ascii: "x")), let number = Double(text) else {
         throw ParseError(.invalid("a value"), at: start)
       }
       return number.isFinite ? .number(number) : .null
@@ -163,7 +176,11 @@ package enum JSONValue: Hashable, Sendable {
   }
 
   private static func isWordByte(_ byte: UInt8) -> Bool {
-    (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte) || "E+-.".utf8.contains(byte)
+    switch byte {
+    case 0x30...0x39, 0x61...0x7A: true
+    case UInt8(ascii: "E"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."): true
+    default: false
+    }
   }
 
   /// A member of an object, or `nil` for any other value.

@@ -51,7 +51,10 @@ package struct Workspace {
       let scale = factor * (1 - memory.share)
       var vector = 0
       for loss in losses {
-        let index = (first - scale * loss).clamped(lowerBound: Lanes(), upperBound: top)
+        var index = first - scale * loss
+        // A number that is not finite counts as the lowest.
+        index.replace(with: top, where: index .> top)
+        index.replace(with: Lanes(), where: .!(index .>= Lanes()))
         var logarithm = Lanes()
         for lane in 0..<8 { logarithm[lane] = chances[Int(index[lane])] }
         logarithms[vector] += logarithm * weight

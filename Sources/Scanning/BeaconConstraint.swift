@@ -31,17 +31,16 @@ public struct BeaconConstraint: Hashable, Sendable, LosslessStringConvertible, C
 
   /// Parses `UUID`, `UUID:MAJOR`, `UUID:MAJOR:MINOR`, or `UUID:*:MINOR` for any major.
   public init?(_ description: String) {
-    let parts = description.split(separator: ":", omittingEmptySubsequences: false)
-    guard (1...3).contains(parts.count), let uuid = ProximityUUID(String(parts[0])) else {
-      return nil
-    }
+    let parts = description.utf8.split(
+      separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+    guard (1...3).contains(parts.count), let uuid = ProximityUUID(parts[0]) else { return nil }
     self.init(uuid: uuid)
-    if parts.count > 1, parts.count < 3 || parts[1] != "*" {
-      guard let major = UInt16(digits: parts[1]) else { return nil }
+    if parts.count > 1, parts.count < 3 || !parts[1].elementsEqual("*".utf8) {
+      guard let major = UInt16(digits: Substring(parts[1])) else { return nil }
       self.major = major
     }
     if parts.count > 2 {
-      guard let minor = UInt16(digits: parts[2]) else { return nil }
+      guard let minor = UInt16(digits: Substring(parts[2])) else { return nil }
       self.minor = minor
     }
   }

@@ -13,7 +13,10 @@ import Testing
     arguments: [
       ("true", .boolean(true)), ("false", .boolean(false)), ("null", .null), ("nan", .null),
       ("-nan", .null), ("0", .number(0)), ("-1.5e2", .number(-150)), ("1e999", .null),
-      (#""a\u00E9\n""#, .string("aé\n")), ("[]", .array([])), ("{}", .object([:])),
+      (#""a\u00E9\n""#, .string("aé\n")), (#""\"\\\/\t""#, .string("\"\\/\t")),
+      (#""""#, .string("")),
+      (#""\ud83d\ude00é""#, .string("😀é")), (#""\ud83dx""#, .string("\u{FFFD}x")),
+      ("[]", .array([])), ("{}", .object([:])),
       (
         #" {"a": [1, true, {"b": false}], "a2": "x"} "#,
         .object([
