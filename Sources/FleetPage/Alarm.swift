@@ -15,6 +15,8 @@ package struct Alarm: Codable, Hashable, Sendable {
     case reportRefused
     /// A receiver does not use the configuration that it was sent.
     case configurationRefused
+    /// A receiver neither uses nor refuses the configuration that it was sent.
+    case configurationNotTaken
     case clockDifference
     /// A beacon is received much weaker than before, as with a low battery.
     case signalFading

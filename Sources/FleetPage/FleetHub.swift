@@ -110,6 +110,11 @@ package final class FleetHub: Sendable {
     state.withLock { $0.fleet.set(wanted: wanted, of: site) }
   }
 
+  /// Sets the receivers of a site that have neither used nor refused theirs for ten minutes.
+  package func set(untaken: Set<String>, of site: String) {
+    state.withLock { $0.fleet.set(untaken: untaken, of: site) }
+  }
+
   /// Removes the sites whose files are gone: those that had one and are not among some names.
   package func removeFiles(except names: Set<String>) {
     update { state in

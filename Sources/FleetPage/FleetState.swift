@@ -49,6 +49,9 @@ package struct FleetState: Sendable {
   /// Sets the versions of the configurations that a site's receivers are to have.
   mutating func set(wanted: [String: String], of site: String) { sites[site]?.wanted = wanted }
 
+  /// Sets the receivers of a site that have neither used nor refused it for ten minutes.
+  mutating func set(untaken: Set<String>, of site: String) { sites[site]?.untaken = untaken }
+
   /// Removes the sites that had a file, but for those of some names. Returns the alarms that end.
   mutating func removeFiles(except names: Set<String>) -> [Event] {
     sites.values.filter { $0.file != nil && !names.contains($0.name) }.flatMap { site in

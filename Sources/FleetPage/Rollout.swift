@@ -10,9 +10,16 @@ package struct Rollout: Sendable {
     var version: String
     var first: MonotonicTime
     var last: MonotonicTime
+    /// The time since which it reports, and tries the version or does not.
+    var since: MonotonicTime
     /// Whether it tries the version, and how often it has ended that without a reason.
     var isTrying = false
     var ends = 0
+
+    init(_ version: String, at now: MonotonicTime) {
+      self.version = version
+      (first, last, since) = (now, now, now)
+    }
   }
 
   /// The seconds after which a receiver that does not report the version is sent it again.
@@ -20,8 +27,13 @@ package struct Rollout: Sendable {
   /// The seconds after which such a receiver does not hold up the others, and is sent it less often.
   private static let patience = 120.0
   private static let longPause = 600.0
+  /// The seconds of reports after which a receiver has not taken the version.
+  private static let limit = 600.0
 
   private var sent: [String: Sent] = [:]
+  /// The receivers that have reported for ten minutes since they were sent their version, and neither
+  /// use nor refuse it. They do not keep it from the others, as they say nothing about it.
+  package private(set) var untaken: Set<String> = []
 
   package init() {}
 
@@ -30,6 +42,7 @@ package struct Rollout: Sendable {
     _ receivers: [SitePicture.Receiver], wanted: [String: String], at now: MonotonicTime
   ) -> [String] {
     sent = sent.filter { wanted[$0.key] == $0.value.version }
+    untaken = []
     var stopped: Set<String> = []
     var busy = 0
     for receiver in receivers {
@@ -38,15 +51,22 @@ package struct Rollout: Sendable {
         continue
       }
       let isTrying = receiver.configuration?.trial == version
-      let isSent = sent[receiver.name] != nil
-      if sent[receiver.name]?.isTrying == true, !isTrying { sent[receiver.name]?.ends += 1 }
-      sent[receiver.name]?.isTrying = isTrying
+      let isRefused = receiver.configuration?.refused == version
+      // Another service may have sent it.
+      if isTrying, sent[receiver.name] == nil { sent[receiver.name] = Sent(version, at: now) }
+      if var entry = sent[receiver.name] {
+        if receiver.isMissing || isTrying != entry.isTrying { entry.since = now }
+        if entry.isTrying, !isTrying { entry.ends += 1 }
+        entry.isTrying = isTrying
+        if !isRefused, now.seconds(since: entry.since) >= Self.limit {
+          untaken.insert(receiver.name)
+        }
+        sent[receiver.name] = entry
+      }
       // A receiver reports that it tries a version before it does.
-      if receiver.configuration?.refused == version || isTrying && receiver.isMissing
-        || sent[receiver.name]?.ends ?? 0 >= 2
-      {
+      if isRefused || isTrying && receiver.isMissing || sent[receiver.name]?.ends ?? 0 >= 2 {
         stopped.insert(version)
-      } else if isTrying || isSent && !isLate(receiver.name, now) {
+      } else if isTrying || sent[receiver.name] != nil && !isLate(receiver.name, now) {
         busy += 1
       }
     }
@@ -67,7 +87,7 @@ package struct Rollout: Sendable {
       } else {
         guard busy < most else { continue }
         busy += 1
-        sent[receiver.name] = Sent(version: version, first: now, last: now)
+        sent[receiver.name] = Sent(version, at: now)
       }
       result.append(receiver.name)
     }

@@ -18,6 +18,8 @@ struct SiteState: Sendable {
   var file: SiteFile?
   /// The versions of the configurations that the receivers are to have.
   var wanted: [String: String] = [:]
+  /// The receivers that have neither used nor refused it for ten minutes.
+  var untaken: Set<String> = []
   var log = ChangeLog()
   /// The second of the last picture.
   private(set) var second: Int64?
@@ -133,15 +135,7 @@ struct SiteState: Sendable {
             .reportRefused, receiver.name, of: name, since: Seconds.text(second),
             "Its last report could not be used: \(refusal)"))
       }
-      if let configuration = receiver.configuration, let refused = configuration.refused,
-        refused == wanted[receiver.name]
-      {
-        alarms.append(
-          Alarm(
-            .configurationRefused, receiver.name, of: name, since: Seconds.text(second),
-            "The receiver does not use the configuration \(refused): "
-              + "\(configuration.reason ?? "it states no reason")"))
-      }
+      if let alarm = alarm(ofConfiguration: receiver, at: second) { alarms.append(alarm) }
       guard let difference = receiver.clockDifference, abs(difference) > 2 else { continue }
       let amount = "\((abs(difference) * 10).rounded() / 10) s"
       alarms.append(
@@ -177,6 +171,28 @@ struct SiteState: Sendable {
     return receiver.receptionLost.map {
       Alarm(.receptionLost, receiver.name, of: name, since: Seconds.text(second), $0)
     }
+  }
+
+  private func alarm(
+    ofConfiguration receiver: SitePicture.Receiver, at second: Int64
+  ) -> Alarm? {
+    guard let version = wanted[receiver.name] else { return nil }
+    let configuration = receiver.configuration
+    if configuration?.refused == version {
+      return Alarm(
+        .configurationRefused, receiver.name, of: name, since: Seconds.text(second),
+        "The receiver does not use the configuration \(version): "
+          + "\(configuration?.reason ?? "it states no reason")")
+    }
+    guard untaken.contains(receiver.name), !receiver.isMissing, configuration?.version != version
+    else { return nil }
+    return Alarm(
+      .configurationNotTaken, receiver.name, of: name, since: Seconds.text(second),
+      configuration?.trial == version
+        ? "The receiver has tried the configuration \(version) for ten minutes; its log has the "
+          + "reason."
+        : "The receiver reports, and has not taken the configuration \(version) for ten minutes; "
+          + "permit it to read its topic of configurations, at a broker of the site too.")
   }
 
   private func beaconAlarms() -> [Alarm] {

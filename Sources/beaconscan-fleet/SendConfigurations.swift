@@ -85,8 +85,10 @@ final class ConfigurationSender: Sendable {
       guard state.isIdle else { return }
       for (site, place) in places where place.isCurrent {
         guard let receivers = place.receivers, let wanted = state.wanted[site] else { continue }
-        let names = state.rollouts[site, default: Rollout()].next(
-          receivers, wanted: wanted.versions, at: .now)
+        var rollout = state.rollouts[site, default: Rollout()]
+        let names = rollout.next(receivers, wanted: wanted.versions, at: .now)
+        state.rollouts[site] = rollout
+        hub.set(untaken: rollout.untaken, of: site)
         for name in names {
           guard let text = wanted.texts[name], let version = wanted.versions[name] else { continue }
           let topic = FleetTopic.configuration(ofSite: site, receiver: name)

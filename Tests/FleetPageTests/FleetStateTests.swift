@@ -63,6 +63,34 @@ import Testing
     #expect(kinds(later) == ["-configurationRefused one"])
   }
 
+  @Test func reportsAConfigurationThatIsNotTaken() throws {
+    var fleet = FleetState()
+    fleet.set(try Values.file(""))
+    fleet.set(wanted: ["one": "a", "two": "a"], of: Values.site)
+    fleet.set(untaken: ["one", "two"], of: Values.site)
+    var receivers = ["one", "two"].map { Values.receiver($0, reported: Values.noon) }
+    receivers[1].configuration = .init(trial: "a")
+    let events = fleet.receive(Values.picture(at: Values.noon, receivers))
+    #expect(kinds(events) == ["+configurationNotTaken one", "+configurationNotTaken two"])
+    #expect(
+      fleet.alarms.map(\.sentence) == [
+        "The receiver reports, and has not taken the configuration a for ten minutes; permit it to "
+          + "read its topic of configurations, at a broker of the site too.",
+        "The receiver has tried the configuration a for ten minutes; its log has the reason.",
+      ])
+    // They end with the picture, before the sender knows it.
+    receivers[0].configuration = .init(refused: "a", reason: "no")
+    receivers[1].configuration = .init(version: "a")
+    let later = fleet.receive(Values.picture(at: Values.noon + 2, receivers))
+    #expect(
+      kinds(later) == [
+        "-configurationNotTaken one", "-configurationNotTaken two", "+configurationRefused one",
+      ])
+    receivers[0] = Values.receiver("one", reported: Values.noon, isMissing: true)
+    _ = fleet.receive(Values.picture(at: Values.noon + 4, receivers))
+    #expect(fleet.alarms.isEmpty)
+  }
+
   @Test func reportsFaultsOfReceivers() {
     var fleet = FleetState()
     let receivers = [

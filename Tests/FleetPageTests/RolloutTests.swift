@@ -15,6 +15,8 @@ import Testing
     var refusing: Set<String> = []
     var dying: Set<String> = []
     var silent: Set<String> = []
+    /// Those whose trial never ends.
+    var stuck: Set<String> = []
     var sent: [String] = []
     private var tries: [String: Int] = [:]
 
@@ -55,7 +57,8 @@ import Testing
         for index in receivers.indices where receivers[index].configuration?.trial != nil {
           let name = receivers[index].name
           tries[name, default: 0] += 2
-          guard tries[name, default: 0] >= 60, !receivers[index].isMissing else { continue }
+          guard tries[name, default: 0] >= 60, !receivers[index].isMissing, !stuck.contains(name)
+          else { continue }
           receivers[index].configuration = .init(version: receivers[index].configuration?.trial)
         }
         now = now.advanced(bySeconds: 2)
@@ -144,6 +147,46 @@ import Testing
     fleet.silent = []
     fleet.pass(700)
     #expect(fleet.using("a") == 3)
+  }
+
+  @Test func `one that reports, and neither uses nor refuses it for ten minutes, has not taken it`()
+  {
+    var fleet = Fleet(2)
+    fleet.silent = ["r1"]
+    fleet.want("a")
+    // The first one has it after a minute.
+    fleet.pass(62 + 598)
+    #expect(fleet.rollout.untaken.isEmpty)
+    fleet.pass(20)
+    #expect(fleet.rollout.untaken == ["r1"] && fleet.using("a") == 1)
+    // Without reports, nothing is known.
+    fleet.receivers[1].isMissing = true
+    fleet.pass(600)
+    #expect(fleet.rollout.untaken.isEmpty)
+    fleet.receivers[1].isMissing = false
+    fleet.pass(598)
+    #expect(fleet.rollout.untaken.isEmpty)
+    fleet.pass(10)
+    #expect(fleet.rollout.untaken == ["r1"])
+    fleet.silent = []
+    fleet.pass(700)
+    #expect(fleet.rollout.untaken.isEmpty && fleet.using("a") == 2)
+  }
+
+  @Test func `a refusal is an answer, and an endless trial is none`() {
+    var fleet = Fleet(2)
+    fleet.refusing = ["r0"]
+    fleet.want("a")
+    fleet.pass(2000)
+    #expect(fleet.rollout.untaken.isEmpty)
+    // Another service has sent it.
+    fleet.receivers[0].configuration = .init(trial: "b")
+    fleet.want("b")
+    fleet.stuck = ["r0"]
+    fleet.pass(600)
+    #expect(fleet.rollout.untaken.isEmpty)
+    fleet.pass(4)
+    #expect(fleet.rollout.untaken == ["r0"])
   }
 
   @Test func `receivers that react late are a tenth at a time, too`() {

@@ -314,7 +314,8 @@ function stateOf(beacon) {
 const KINDS = {
   engineLost: "Engine lost",
   siteSilent: "Site silent", siteFault: "Site has a fault", receiverSilent: "Receiver silent", receptionLost: "Reception lost",
-  clockDifference: "Clock differs", reportRefused: "Report refused", configurationRefused: "Configuration refused", stranger: "Unknown receiver", beaconOutsideRooms: "Beacon outside its rooms",
+  clockDifference: "Clock differs", reportRefused: "Report refused", configurationRefused: "Configuration refused",
+  configurationNotTaken: "Configuration not taken", stranger: "Unknown receiver", beaconOutsideRooms: "Beacon outside its rooms",
   signalFading: "Signal fading",
 };
 
@@ -336,6 +337,7 @@ function receiverWords(receiver) {
   const { configuration, wantedConfiguration: wanted } = receiver;
   if (wanted && configuration?.refused === wanted)
     return { state: "fault", words: `It does not use its new configuration: ${configuration.reason}` };
+  if (model.untaken.has(receiver.receiver)) return { state: "fault", words: "It does not take its new configuration." };
   if (configuration?.trial) return { state: "well", words: "Reports. It tries a new configuration." };
   return { state: "well", words: wanted && configuration?.version !== wanted ? "Reports. A new configuration waits." : "Reports." };
 }
@@ -405,6 +407,7 @@ function showSite() {
   const { site } = model;
   names.clear();
   for (const beacon of site.beacons) if (beacon.name) names.set(beacon.beacon, beacon.name);
+  model.untaken = new Set(site.alarms.filter(({ kind }) => kind === "configurationNotTaken").map(({ subject }) => subject));
   model.outside = new Set(site.alarms.filter(({ kind }) => kind === "beaconOutsideRooms").map(({ subject }) => subject));
   const inRooms = site.beacons.filter((beacon) => beacon.room).length, outside = site.beacons.filter((beacon) => beacon.isOutside).length;
   write($("plan-counts"), `${counted(inRooms, "beacon")} in ${counted(site.rooms.length, "room")}, ${outside} outside, ${site.beacons.length - inRooms - outside} not known`);
