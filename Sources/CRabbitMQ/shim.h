@@ -14,8 +14,8 @@
   FUNCTION(channel_close) FUNCTION(channel_open) FUNCTION(confirm_select) FUNCTION(connection_close)           \
   FUNCTION(destroy_connection) FUNCTION(destroy_message) FUNCTION(error_string2) FUNCTION(exchange_declare)    \
   FUNCTION(get_rpc_reply) FUNCTION(login) FUNCTION(maybe_release_buffers_on_channel) FUNCTION(new_connection)  \
-  FUNCTION(queue_bind) FUNCTION(queue_declare) FUNCTION(read_message) FUNCTION(send_method)                    \
-  FUNCTION(set_handshake_timeout)                                                                              \
+  FUNCTION(queue_bind) FUNCTION(queue_declare) FUNCTION(queue_delete) FUNCTION(read_message)                   \
+  FUNCTION(send_method) FUNCTION(set_handshake_timeout)                                                        \
   FUNCTION(set_rpc_timeout) FUNCTION(simple_wait_frame_noblock) FUNCTION(socket_open_noblock)                  \
   FUNCTION(ssl_socket_new) FUNCTION(ssl_socket_set_cacert) FUNCTION(ssl_socket_set_key)                        \
   FUNCTION(ssl_socket_set_verify_hostname) FUNCTION(ssl_socket_set_verify_peer) FUNCTION(tcp_socket_new)

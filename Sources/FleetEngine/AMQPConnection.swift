@@ -138,17 +138,18 @@ struct Delivery {
 
   // MARK: - Queues
 
-  /// Declares a durable queue, or only looks at one. Returns the numbers of its messages and
-  /// consumers.
+  /// Declares a durable queue, or only looks at one. One that is exclusive lives as long as the
+  /// connection, and no other one can declare it. Returns the numbers of its messages and consumers.
   @discardableResult
   func declareQueue(
     _ name: String, _ arguments: [(StaticString, Argument)], channel: UInt16,
-    isPassive: Bool = false
+    isPassive: Bool = false, isExclusive: Bool = false
   ) throws(EngineError) -> (messages: Int, consumers: Int) {
     let counts = unsafe withBytes(name) { name in
       unsafe withTable(arguments) { arguments in
         unsafe table.queue_declare(
-          state, channel, name, isPassive ? 1 : 0, 1, 0, 0, arguments
+          state, channel, name, isPassive ? 1 : 0, isExclusive ? 0 : 1, isExclusive ? 1 : 0, 0,
+          arguments
         ).map { unsafe (Int($0.pointee.message_count), Int($0.pointee.consumer_count)) }
       }
     }
@@ -156,15 +157,31 @@ struct Delivery {
     return counts ?? (0, 0)
   }
 
-  /// Returns the numbers of a queue's messages and consumers, or `nil` if it does not exist, by a channel of its own: the
-  /// engine closes the channel then.
+  /// Deletes a queue with its messages, if it exists.
+  func deleteQueue(_ name: String, channel: UInt16) throws(EngineError) {
+    unsafe withBytes(name) { _ = unsafe table.queue_delete(state, channel, $0, 0, 0) }
+    try checkReply("delete the queue \(name) on")
+  }
+
+  /// Returns the numbers of a queue's messages and consumers, or `nil` if it does not exist, by a
+  /// channel of its own.
   func countQueue(_ name: String, channel: UInt16) throws(EngineError) -> (
     messages: Int, consumers: Int
   )? {
+    try find(by: channel) { channel throws(EngineError) in
+      try declareQueue(name, [], channel: channel, isPassive: true)
+    }
+  }
+
+  /// Runs a body with a channel of its own. Returns `nil` if the engine does not have what the body
+  /// uses: the engine closes the channel then.
+  func find<Result>(
+    by channel: UInt16, _ body: (UInt16) throws(EngineError) -> Result
+  ) throws(EngineError) -> Result? {
     try openChannel(channel)
-    let counts: (messages: Int, consumers: Int)
+    let result: Result
     do throws(EngineError) {
-      counts = try declareQueue(name, [], channel: channel, isPassive: true)
+      result = try body(channel)
     } catch {
       guard error.isMissing else { throw error }
       var reply = amqp_channel_close_ok_t()
@@ -173,14 +190,17 @@ struct Delivery {
       return nil
     }
     try closeChannel(channel)
-    return counts
+    return result
   }
 
-  func declareTopicExchange(_ name: String, channel: UInt16) throws(EngineError) {
+  /// Declares a durable exchange, or only looks for one.
+  func declareTopicExchange(
+    _ name: String, channel: UInt16, isPassive: Bool = false
+  ) throws(EngineError) {
     unsafe withBytes(name) { name in
       unsafe withBytes("topic") { type in
         _ = unsafe table.exchange_declare(
-          state, channel, name, type, 0, 1, 0, 0, amqp_table_t())
+          state, channel, name, type, isPassive ? 1 : 0, 1, 0, 0, amqp_table_t())
       }
     }
     try checkReply("declare the exchange \(name) on")
@@ -425,7 +445,9 @@ struct Delivery {
       (code, text) = unsafe (close.reply_code, String(bytes: close.reply_text))
     default: break
     }
-    return EngineError("cannot \(action) \(node): \(text) (\(code))", isMissing: code == 404)
+    return EngineError(
+      "cannot \(action) \(node): \(text) (\(code))", isMissing: code == 404,
+      isLocked: code == 405)
   }
 }
 

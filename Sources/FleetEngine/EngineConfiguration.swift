@@ -37,6 +37,8 @@ package struct EngineConfiguration: Sendable, Equatable {
   package var confirmTime = 5.0
   /// The seconds that a node needs at most, after it came back, for what the others have of a stream.
   package var copyTime = 30.0
+  /// The seconds within which a node stores what was declared: it answers before it does.
+  package var declareTime = 3.0
   /// The shortest and longest pause between attempts to connect, in seconds.
   package var reconnectDelay: ClosedRange<Double> = 0.1...5
   /// The shards to work on; every shard of a fleet needs a worker.
@@ -60,10 +62,13 @@ package struct EngineError: Error, Hashable, CustomStringConvertible {
   package var description: String
   /// Whether a queue or a binding is missing, so that all must be declared again.
   var isMissing = false
+  /// Whether another connection has the queue alone.
+  var isLocked = false
 
-  init(_ description: String, isMissing: Bool = false) {
+  init(_ description: String, isMissing: Bool = false, isLocked: Bool = false) {
     self.description = description
     self.isMissing = isMissing
+    self.isLocked = isLocked
   }
 }
 

@@ -25,8 +25,10 @@ package final class ShardWorker<Processor: ShardProcessor>: Sendable {
   private let link: EngineLink
   private let context: Processor.Context
   private let statusOfWork = Mutex(Status())
-  /// Whether all queues have been there since this process began.
-  private let hasDeclared = Mutex(false)
+  /// When this process declared all queues, unless they are gone.
+  private let declared = Mutex<MonotonicTime?>(nil)
+  /// The seconds for which a node that is killed may forget a declaration.
+  private static var forgetTime: Double { 60 }
 
   /// - Throws: `EngineError` if the configuration is not valid or librabbitmq cannot be loaded.
   package init(
@@ -52,13 +54,18 @@ package final class ShardWorker<Processor: ShardProcessor>: Sendable {
         count: { change in self.statusOfWork.withLock { change(&$0) } })
       defer { statusOfWork.withLock { $0.shards = [] } }
       do throws(EngineError) {
-        if !hasDeclared.withLock({ $0 }) {
+        if declared.withLock({ $0 }) == nil {
           try session.declare()
-          hasDeclared.withLock { $0 = true }
+          declared.withLock { $0 = .now }
         }
         try session.serve()
       } catch {
-        if error.isMissing { hasDeclared.withLock { $0 = false } }
+        declared.withLock { declared in
+          guard let time = declared else { return }
+          if error.isMissing || MonotonicTime.now.seconds(since: time) < Self.forgetTime {
+            declared = nil
+          }
+        }
         throw error
       }
     }
@@ -68,7 +75,7 @@ package final class ShardWorker<Processor: ShardProcessor>: Sendable {
 
   /// Waits until the engine has all queues and streams, or the task is canceled.
   package func waitUntilReady() async {
-    while !hasDeclared.withLock({ $0 }), !Task.isCancelled {
+    while declared.withLock({ $0 }) == nil, !Task.isCancelled {
       try? await Task.sleep(for: .milliseconds(50))
     }
   }

@@ -44,8 +44,7 @@ final class WorkerSession<Processor: ShardProcessor> {
 
   func declare() throws(EngineError) {
     try openRegister()
-    try Topology.declare(
-      configuration.shards, on: connection, confirmTime: configuration.answerTime)
+    try Topology.declare(configuration, on: connection)
     try connection.closeChannel(Register.channel)
   }
 

@@ -46,6 +46,36 @@ import Testing
     first.kill()
   }
 
+  /// What the node has of a queue that it had just declared does not work afterwards.
+  @Test(arguments: [false, true])
+  func `the node is killed while a new fleet is set up`(hasQueues: Bool) throws {
+    let fleet = try Fleet(Reports(sites: ["a", "b"], receivers: 10, rounds: 10))
+    _ = try Topology.begin(fleet.configuration, on: fleet.connect())
+    if hasQueues {
+      // The time in which the node stores what keeps the streams.
+      try fleet.node.restart(isOrderly: true)
+      try Topology.declareQueues(fleet.configuration, on: fleet.connect())
+    }
+    try fleet.node.restart()
+    try fleet.start()
+    let feeder = try Feeder(fleet)
+    defer { feeder.stop() }
+    let worker = try fleet.worker()
+    feeder.feed(upTo: fleet.reports.count)
+    fleet.expectAll()
+    worker.kill()
+  }
+
+  @Test func `another worker waits while one sets up a new fleet`() throws {
+    let fleet = try Fleet(Reports(sites: ["a"], receivers: 1, rounds: 10))
+    let first = try fleet.connect()
+    try Topology.lock(first)
+    let error = #expect(throws: EngineError.self) { try fleet.declare() }
+    #expect(error?.description.hasPrefix("another worker sets up") == true)
+    try Topology.declare(fleet.configuration, on: first)
+    try fleet.declare()
+  }
+
   @Test func `the node ends and comes back`() throws {
     let fleet = try Fleet(Reports(sites: ["a", "b"], receivers: 10, rounds: 60))
     try fleet.start()

@@ -70,15 +70,22 @@ final class Fleet {
     configuration.reconnectDelay = 0.05...0.5
     configuration.heartbeat = 2
     configuration.copyTime = 3
+    configuration.declareTime = 0
     return configuration
   }
 
-  func declare() throws {
+  /// Connects, with the channel of registers.
+  func connect() throws -> AMQPConnection {
     let connection = try AMQPConnection(
       configuration.nodes[0], configuration, RabbitMQLibrary.shared.get())
     try connection.openChannel(Register.channel)
     try connection.confirmPublications(Register.channel)
-    try Topology.declare(reports.shards, on: connection, confirmTime: 10)
+    return connection
+  }
+
+  func declare() throws {
+    let connection = try connect()
+    try Topology.declare(configuration, on: connection)
     connection.close()
   }
 

@@ -11,6 +11,10 @@ With --fleet the workers are those of beaconscan-fleet, and the reports are thos
 are compared with those of `beaconscan-fleet replay`. An hour of the sites in ten minutes:
 
   Tests/FleetEngineTests/failures.py --fleet .build/release/beaconscan-fleet --reports 1080000 --rate 1800 --down 300
+
+With --set-up nodes are killed while a worker sets up the queues of a new fleet, so many times. Each fleet must work then:
+
+  Tests/FleetEngineTests/failures.py --set-up 60 --nodes 1
 """
 import argparse, collections, json, os, pathlib, random, shutil, signal, subprocess, sys, tempfile, time
 
@@ -28,6 +32,7 @@ parser.add_argument('--receivers', type=int, default=30, help='receivers of a si
 parser.add_argument('--nodes', type=int, default=3)
 parser.add_argument('--workers', type=int, default=3)
 parser.add_argument('--down', type=float, default=0, help='seconds for which all nodes are down, once')
+parser.add_argument('--set-up', type=int, default=0, help='kills while queues are declared')
 parser.add_argument('--heartbeat', type=int, default=5)
 parser.add_argument('--seed', type=int, default=1)
 parser.add_argument('--port', type=int, default=25680)
@@ -55,10 +60,11 @@ def start(name, command, environment={}, output=None):
 
 
 def start_node(i):
-    settings = [
-        'cluster_partition_handling = pause_minority', 'vm_memory_high_watermark.absolute = 512MB',
-        'cluster_formation.peer_discovery_backend = classic_config',
-    ] + [f'cluster_formation.classic_config.nodes.{k} = r{k}@localhost' for k in indexes]
+    settings = ['vm_memory_high_watermark.absolute = 512MB']
+    if options.nodes > 1:
+        settings += ['cluster_partition_handling = pause_minority',
+                     'cluster_formation.peer_discovery_backend = classic_config']
+        settings += [f'cluster_formation.classic_config.nodes.{k} = r{k}@localhost' for k in indexes]
     return start(f'n{i}', [rabbitmq.SERVER], rabbitmq.prepare(
         pathlib.Path(folder, f'n{i}'), f'r{i}', options.port + i, options.port + 20 + i, options.port, settings,
         '+S 1:1', folder))
@@ -140,8 +146,15 @@ def start_feeder(environment):
         environment)
 
 
-def run():
-    changes = make_sites() if options.fleet else None
+def stop_all():
+    for process in running:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+    running.clear()
+
+
+def start_nodes():
     start('epmd', rabbitmq.names_command(options.port))
     time.sleep(0.5)
     nodes = {}
@@ -149,6 +162,47 @@ def run():
         nodes[i] = start_node(i)
         if not wait_for_node(i, 1):
             sys.exit(f'node {i} did not start: {folder}')
+    return nodes
+
+
+def set_up(number):
+    """Kills a node while a worker sets up a new fleet, and returns whether all reports are processed then."""
+    nodes = start_nodes()
+    environment = {'HEARTBEAT': str(options.heartbeat)}
+    start('worker', [options.program, 'work', ports], environment)
+    while 'connected to' not in pathlib.Path(folder, 'worker.log').read_text():
+        time.sleep(0.01)
+    # The set-up takes eight seconds.
+    seconds, i = chance.uniform(0, 10), chance.choice(list(indexes))
+    time.sleep(seconds)
+    nodes[i].kill()
+    nodes[i].wait()
+    nodes[i] = start_node(i)
+    if not wait_for_node(i, 2):
+        sys.exit(f'node {i} has not come back: {folder}')
+    began = time.time()
+    start('reader', [options.program, 'read', ports], environment, open(f'{folder}/transitions', 'w'))
+    start('feeder', [options.program, 'feed', ports, str(options.sites), '1', '5', '1000'], environment)
+    # A slow disk takes its time; a fleet that does not work takes for ever.
+    while (count := len(transitions())) < options.sites and time.time() - began < 180:
+        time.sleep(0.2)
+    stop_all()
+    say(f'{number}: node {i} killed after {seconds:.2f} s; {count} of {options.sites} after {time.time() - began:.0f} s')
+    return count == options.sites
+
+
+def set_up_all():
+    for number in range(1, options.set_up + 1):
+        if not set_up(number):
+            return False
+        shutil.rmtree(folder)
+        os.mkdir(folder)
+    return True
+
+
+def run():
+    changes = make_sites() if options.fleet else None
+    nodes = start_nodes()
     workers = {i: start_worker(i) for i in range(options.workers)}
     time.sleep(25)
     environment = {'HEARTBEAT': str(options.heartbeat)}
@@ -303,13 +357,10 @@ def check(expected, outage):
 
 
 try:
-    good = run()
+    good = set_up_all() if options.set_up else run()
 finally:
-    for process in running:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
+    stop_all()
 if not good:
     sys.exit(f'the transitions differ; logs: {folder}')
 shutil.rmtree(folder)
-print('no transition was lost, doubled or out of order')
+print('every fleet works' if options.set_up else 'no transition was lost, doubled or out of order')

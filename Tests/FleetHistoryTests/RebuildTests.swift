@@ -28,6 +28,7 @@ import Testing
     engine.shards = []
     engine.reconnectDelay = 0.05...0.5
     engine.copyTime = 3
+    engine.declareTime = 0
     return engine
   }
 
@@ -40,7 +41,7 @@ import Testing
     let channel = Register.channel
     try connection.openChannel(channel)
     try connection.confirmPublications(channel)
-    try Topology.declare([], on: connection, confirmTime: 30)
+    try Topology.declare(engine, on: connection)
     for change in changes {
       try connection.publish(
         to: FleetMessage.Stream.transitions.exchange, "07.\(change.site)", id: change.id,

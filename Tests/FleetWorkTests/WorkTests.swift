@@ -31,6 +31,7 @@ import Testing
     configuration.shards = sites.map { Shard(ofSite: $0) }
     configuration.storeInterval = 0.3
     configuration.heartbeat = 2
+    configuration.declareTime = 0
     configuration.balanceInterval = 0.5
 
     var reports: [ReceiverReport] = []
