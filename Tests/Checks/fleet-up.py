@@ -47,6 +47,10 @@ def topic(receiver):
     return f"fleet/21/museum/{receiver}/seen"
 
 
+def configuration_topic(receiver):
+    return f"fleet/21/museum/{receiver}/configuration"
+
+
 def make_certificate(certificate, key):
     subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost",
                     "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate],
@@ -106,6 +110,19 @@ class Fleet:
         return subprocess.run([self.command, "receivers", *arguments, "--directory", self.directory],
                               capture_output=True, text=True, timeout=LIMIT, check=False)
 
+    def add(self, site, *receivers):
+        added = self.receivers("add", site, *receivers)
+        self.passwords.update(line.split() for line in added.stdout.splitlines())
+        return added
+
+    def start_client(self, program, receiver, *arguments):
+        """Starts a client of MQTT with the account of a receiver, whose output tells what it does."""
+        user = f"museum.{receiver}"
+        return subprocess.Popen(
+            ["stdbuf", "-oL", program, "-d", "-h", "127.0.0.1", "-p", str(self.mqtt), "-u", user, "-P",
+             self.passwords[user], "-q", "1", *arguments],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
     def client(self, program, user, *arguments, password=None, tls=None, **options):
         """Runs a client of MQTT, and returns its exit status and its output."""
         where = ["-h", "localhost", "-p", str(self.tls), "--cafile", tls] if tls else \
@@ -130,6 +147,11 @@ class Fleet:
                            **options)[0] == 0
 
 
+def prints(process, text):
+    """Returns whether a process prints a text before its end."""
+    return any(text in line for line in process.stdout)
+
+
 def require(condition, what):
     if not condition:
         raise SystemExit(f"fleet-up: {what}, which is not so")
@@ -143,8 +165,7 @@ def check_accounts(fleet, folder):
     require(added.stdout == "museum.hall-1\n" and file.stat().st_mode & 0o777 == 0o600,
             f"receivers add writes a password that only its owner can read {added.stderr}")
     fleet.passwords["museum.hall-1"] = file.read_text().strip()
-    added = fleet.receivers("add", "museum", "hall-2", "hall-3")
-    fleet.passwords.update(line.split() for line in added.stdout.splitlines())
+    added = fleet.add("museum", "hall-2", "hall-3")
     require(fleet.passwords.keys() == {"guest", "museum.hall-1", "museum.hall-2", "museum.hall-3"},
             f"receivers add prints users and passwords {added.stderr}")
     listed = fleet.receivers("list").stdout
@@ -160,16 +181,51 @@ def check_accounts(fleet, folder):
     require(not fleet.report("hall-1", "museum.hall-1", tls=other), "it refuses a node with a wrong certificate")
     require(not fleet.report("hall-1", "museum.hall-1", password="wrong"), "a wrong password is refused")
     require(not fleet.report("hall-2", "museum.hall-1"), "the topic of another receiver is refused")
-    for forged in ["fleet/17/simulated/hall-1/seen", "fleet/21/museum/hall-1/seen/more", "fleet/21/museum"]:
+    for forged in ["fleet/17/simulated/hall-1/seen", "fleet/21/museum/hall-1/seen/more", "fleet/21/museum",
+                   configuration_topic("hall-1"), configuration_topic("hall-2")]:
         status, _ = fleet.client("mosquitto_pub", "museum.hall-1", "-q", "1", "-t", forged, "-m", "{}")
         require(status != 0, f"the topic {forged} is refused")
     will = ["--will-topic", topic("hall-2"), "--will-payload", fleet.message("hall-2"), "--will-qos", "1"]
-    for pattern in ["#", "fleet/#", topic("hall-1"), "fleet/21/museum/hall-2/configuration"]:
+    for pattern in ["#", "fleet/#", topic("hall-1"), configuration_topic("hall-2"), "fleet/21/museum/+/configuration"]:
         # The refusal of the subscription ends the connection, and the broker then publishes the last will.
         status, output = fleet.client("mosquitto_sub", "museum.hall-1", "-t", pattern, "-C", "1", "-W", "3", *will)
         require(status != 0 and not output, f"a receiver cannot read {pattern}")
     status, output = fleet.client("mosquitto_sub", "guest", "-t", "fleet/#", "-C", "1", "-W", str(int(LIMIT)))
     require(status == 0 and output, "guest can read fleet/#")
+    # Another address of the loopback interface reaches what listens on all interfaces.
+    reachable = []
+    for port in [*range(fleet.engine, fleet.engine + 3), fleet.mqtt, fleet.tls, fleet.page]:
+        with socket.socket() as connection:
+            if connection.connect_ex(("127.0.0.2", port)) == 0:
+                reachable.append(port)
+    require(reachable == [fleet.tls], "other machines reach the port of MQTT with TLS alone")
+
+
+def check_sessions(fleet):
+    """Checks that a receiver cannot read what waits for another one, and has few connections."""
+    other = "beaconscan-fleet/museum/hall-2"
+
+    def session(user, client, receiver, *more):
+        return fleet.client("mosquitto_sub", user, "-i", client, "-c", "-q", "1", "-t", configuration_topic(receiver), *more)
+
+    session("museum.hall-2", other, "hall-2", "-W", "1")
+    fleet.client("mosquitto_pub", "guest", "-q", "1", "-t", configuration_topic("hall-2"), "-m", "secret")
+    status, output = session("museum.hall-1", other, "hall-1", "-C", "1", "-W", "3")
+    require(status != 0 and not output, "a receiver cannot read what waits for another one, with that one's identifier")
+    status, output = session("museum.hall-2", other, "hall-2", "-C", "1", "-W", str(int(LIMIT)))
+    require(status == 0 and output == b"secret\n", "the other one can")
+
+    # They wait for lines to publish.
+    clients = [fleet.start_client("mosquitto_pub", "hall-1", "-t", topic("hall-1"), "-l") for _ in range(5)]
+    connected = sum(prints(client, "CONNACK (0)") for client in clients)
+    require(connected == 4, f"a receiver has 4 connections at most: {connected}")
+    for client in clients:
+        client.kill()
+
+    old = fleet.passwords["museum.hall-3"]
+    fleet.add("museum", "hall-3")
+    require(not fleet.report("hall-3", "museum.hall-3", password=old), "after receivers add, the former password is refused")
+    require(fleet.report("hall-3", "museum.hall-3"), "and the new one is not")
 
 
 def check_flood(fleet):
@@ -196,7 +252,11 @@ def check_flood(fleet):
 
 
 def check_removal(fleet):
+    reader = fleet.start_client("mosquitto_sub", "hall-1", "-i", "beaconscan-fleet/museum/hall-1", "-t",
+                                configuration_topic("hall-1"))
+    require(prints(reader, "SUBACK"), "a receiver can read its own configuration")
     require(fleet.receivers("remove", "museum", "hall-1").returncode == 0, "receivers remove removes an account")
+    require(reader.wait(LIMIT) != 0, "receivers remove ends the connections of the account")
     require(not fleet.report("hall-1", "museum.hall-1"), "a removed account is refused")
     require(fleet.receivers("remove", "museum", "hall-1").returncode == 69, "a removed account cannot be removed again")
 
@@ -217,9 +277,9 @@ class Receiver:
             "--fleet-outbox", str(folder / "outbox")]
         self.start()
 
-    def start(self):
+    def start(self, *more):
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen(self.arguments, stdout=log, stderr=log)
+            self.process = subprocess.Popen([*self.arguments, *more], stdout=log, stderr=log)
 
     def kill(self, number=signal.SIGKILL):
         self.process.send_signal(number)
@@ -266,6 +326,21 @@ def check_configuration(fleet, folder):
                    lambda _: receiver.regions() == ["lobby"])
         fleet.wait("it says why", lambda _: "ended while it was tried" in fleet.alarm("configurationRefused"))
         require(configuration()["version"] == kept, "it keeps the one before")
+        send(REGION.format("lobby", 1.5))
+        fleet.wait("it is to have that one again", lambda _: fleet.receiver("hall-2")["wantedConfiguration"] == kept)
+        require(receiver.kill(signal.SIGTERM) == 0, "the receiver ends in order")
+        sent = fleet.log.read_text().count("sends museum/hall-2")
+        receiver.start("--region", "door=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0")
+        fleet.wait("one that cannot be used any more at a start is refused with the reason",
+                   lambda _: "name its regions" in fleet.alarm("configurationRefused"))
+        require(receiver.regions() == ["door"] and configuration().get("version") is None and
+                configuration()["refused"] == kept, "the receiver runs with its own regions")
+        require("the fleet's configuration " + kept + " is not used: the options" in receiver.log.read_text(), "it logs that")
+        require(fleet.log.read_text().count("sends museum/hall-2") == sent, "it is not sent again")
+        require(receiver.kill(signal.SIGTERM) == 0, "it ends in order")
+        receiver.start()
+        fleet.wait("the next start uses it again", lambda _: receiver.regions() == ["lobby"] and
+                   configuration().get("version") == kept)
         require(receiver.kill(signal.SIGTERM) == 0, "the receiver ends in order")
     except SystemExit:
         print(receiver.log.read_text(), json.dumps(fleet.receiver("hall-2")), file=sys.stderr)
@@ -294,6 +369,7 @@ def main():
                        lambda sites: sites.get("simulated", {}).get("beaconsInRooms", 0) >= 3)
             check_status(fleet)
             check_accounts(fleet, folder)
+            check_sessions(fleet)
             check_flood(fleet)
             check_removal(fleet)
             check_configuration(fleet, folder)
