@@ -250,6 +250,26 @@ private struct NewTally: ShardProcessor {
     }
   }
 
+  /// A flood fills no more of the disks than docs/fleet.md says.
+  @Test func `the policy of the documents bounds the logs, and nothing else`() throws {
+    let fleet = try Fleet(Reports(sites: ["a"], receivers: 1, rounds: 1))
+    try fleet.declare()
+    let document = try String(
+      contentsOf: URL(filePath: #filePath).deletingLastPathComponent().appending(
+        path: "../../docs/fleet.md"), encoding: .utf8)
+    let policy = ["fleet-logs", "^log\\.", #"{"max-length-bytes": 2000000000}"#]
+    #expect(
+      document.contains(
+        "rabbitmqctl set_policy \(policy[0]) '\(policy[1])' '\(policy[2])' --apply-to queues"))
+    try fleet.node.control("set_policy", policy[0], policy[1], policy[2], "--apply-to", "queues")
+    let lines = try fleet.node.control("list_queues", "name", "policy")
+    for line in lines.split(separator: "\n") {
+      #expect(
+        line.hasSuffix("\t\(policy[0])") == line.hasPrefix("\(shard.log)\t"), "\(line)")
+    }
+    #expect(lines.contains("\(shard.log)\t"))
+  }
+
   @Test func `errors say what to do`() async throws {
     var configuration = EngineConfiguration(
       nodes: [.init(host: "127.0.0.1", port: try freePort())])
