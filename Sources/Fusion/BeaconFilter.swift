@@ -110,18 +110,18 @@ package struct BeaconFilter: Sendable, Hashable {
 
   private func move(_ model: SiteModel, _ workspace: inout Workspace) {
     let cells = model.grid.count
-    var moving: Float = 0
     for cell in 0..<cells {
       let starts = workspace.still[cell] * model.starts
       let stops = workspace.moving[cell] * model.stops
       workspace.still[cell] += stops - starts
       workspace.moving[cell] += starts - stops
-      moving += workspace.moving[cell]
     }
     model.grid.walk(&workspace.moving, &workspace.flows)
     model.grid.shift(&workspace.still, &workspace.flows)
     // A few reach any place: what no plan shows, and seconds without reports.
-    let anywhere = moving * model.leaps / Float(cells)
+    var leaping: Float = 0
+    for cell in 0..<cells { leaping += workspace.moving[cell] * model.grid.leaps[cell] }
+    let anywhere = leaping / Float(cells)
     let enters = workspace.outside * model.enters
     var leaves: Float = 0
     for cell in 0..<cells {
@@ -129,7 +129,7 @@ package struct BeaconFilter: Sendable, Hashable {
       let left = workspace.moving[cell] * (isEntrance ? model.leaves : model.leaves / 100)
       leaves += left
       workspace.moving[cell] =
-        (workspace.moving[cell] - left) * (1 - model.leaps) + anywhere
+        (workspace.moving[cell] - left) * (1 - model.grid.leaps[cell]) + anywhere
         + enters * model.grid.entrances[cell]
     }
     workspace.outside += leaves - enters

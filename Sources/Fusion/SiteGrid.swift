@@ -20,6 +20,8 @@ struct SiteGrid: Sendable {
   let width: Int
   /// The share of the beacons that enter the site which appear in each cell.
   let entrances: [Float]
+  /// The share of the carried beacons in each cell that reach any other one in a second.
+  let leaps: [Float]
   /// The loss from 1 m in dB: `width` vectors for each receiver.
   let losses: [Lanes]
   private let links: [Link]
@@ -55,6 +57,8 @@ struct SiteGrid: Sendable {
     let isEntrance = cells.map { !hasEntrance || site.rooms[$0.room].isEntrance }
     let share = 1 / Float(max(1, isEntrance.count(where: { $0 })))
     entrances = isEntrance.map { $0 ? share : 0 }
+    // A beacon leaves a room that no plan has in twenty seconds.
+    leaps = cells.map { $0.place == nil ? 0.05 : 0.003 }
     let losses = SiteLosses(site)
     self.losses = site.receivers.flatMap { receiver in
       vectors { Float(losses.loss(to: receiver, from: cells[$0])) }

@@ -35,8 +35,6 @@ package struct SiteModel: Sendable {
   /// ones that someone puts down, one in fifteen seconds.
   let starts: Float = 1 / 120
   let stops: Float = 1 / 15
-  /// The share of carried beacons that reach any place.
-  let leaps: Float = 0.003
   /// The share of carried beacons at an entrance that leave, and of those outside that enter.
   let leaves: Float = 1 / 60
   let enters: Float = 1 / 120

@@ -91,6 +91,28 @@ import Testing
     #expect(all.fusion.expectedCalibrationError < 0.05)
   }
 
+  @Test func `follows beacons through rooms that no plan has`() {
+    let real = Site(planOf: 8)
+    var site = real
+    for index in site.rooms.indices { site.rooms[index].outline = [] }
+    for (index, receiver) in real.receivers.enumerated() {
+      let place = receiver.position.flatMap { place in real.rooms.first { $0.contains(place) } }
+      site.receivers[index].room = place?.name
+      site.receivers[index].position = nil
+    }
+    var configuration = SiteSimulator.Configuration()
+    configuration.beacons = 20
+    let scores = Self.scores(site, real: real, configuration, seconds: 600)
+    print(
+      "no plan: right \(scores.fusion.rightShare), wrong \(scores.fusion.wrongShare), "
+        + "nearest wrong \(scores.nearest.wrongShare), latency \(scores.fusion.latency(0.9) ?? -1) s, "
+        + "calibration error \(scores.fusion.expectedCalibrationError)")
+    #expect(scores.fusion.wrongShare < scores.nearest.wrongShare * 0.6)
+    // Nothing says how the corridor, which has no receiver, differs from the rooms.
+    #expect(scores.fusion.expectedCalibrationError < 0.14)
+    #expect(scores.fusion.falseChangesPerHour < scores.nearest.falseChangesPerHour / 20)
+  }
+
   /// Returns the seconds after which the rooms of vanished beacons were left, in order.
   static func departures(advertisements: Double) -> [Int] {
     let site = Site(planOf: 8)
