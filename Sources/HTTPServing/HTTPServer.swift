@@ -168,8 +168,10 @@ package final class HTTPServer: Sendable {
       switch Errno(rawValue: error.errnoCode) {
       case .addressInUse: "another program listens there; stop it, or choose another --listen"
       case .permissionDenied: "there is no permission; choose a port from 1024 on, or another path"
-      case .addressNotAvailable: "the machine has no such address"
-      default: "\(Errno(rawValue: error.errnoCode))"
+      case .addressNotAvailable: "the machine has no such address; choose another --listen"
+      case .noSuchFileOrDirectory, .notDirectory:
+        "its folder does not exist; make it, or choose another path"
+      case let error: "\(error); choose another --listen"
       }
     return "cannot listen on \(place): \(remedy)"
   }
