@@ -276,7 +276,10 @@ package enum OpenAPI {
             "uuid": { "type": "string", "format": "uuid" },
             \(regionProperties)
           },
-          "required": ["uuid"],
+          "oneOf": [
+            { "required": ["uuid"] },
+            { "required": [\(Inputs.circle.map { "\"\($0.name)\"" }.joined(separator: ", "))] }
+          ],
           "additionalProperties": false
         }
       }

@@ -1,3 +1,4 @@
+import Foundation
 import Records
 import Testing
 
@@ -5,6 +6,23 @@ import Testing
 
 /// The description of the interface, compared with what the service accepts.
 @Suite struct OpenAPITests {
+  /// A region of beacons has a UUID, and a circle has none.
+  @Test func aCircleIsDescribed() throws {
+    struct Document: Decodable {
+      struct Components: Decodable { var schemas: [String: Region] }
+      struct Region: Decodable {
+        struct Form: Decodable { var required: [String]? }
+        var required: [String]?
+        var oneOf: [Form]?
+      }
+      var components: Components
+    }
+    let document = try JSONDecoder().decode(Document.self, from: Data(OpenAPI.document.utf8))
+    let region = try #require(document.components.schemas["regionRequest"])
+    #expect(region.required == nil)
+    #expect(region.oneOf?.map(\.required) == [["uuid"], ["latitude", "longitude", "radius"]])
+  }
+
   /// A program that draws a time from the description must not be refused.
   @Test func theDescribedTimesAreThoseThatAreAccepted() throws {
     let described = try Regex(OpenAPI.timePattern)
