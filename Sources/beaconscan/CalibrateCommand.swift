@@ -135,16 +135,25 @@ struct CalibrateCommand: AsyncParsableCommand {
       let scanner = try ReplayScanner(paths: [path])
       var sightings: [Sighting] = []
       var isOver = false
+      var length = 0.0
       while !isOver, !Interrupt.isRequested {
         let progress = try scanner.receive(for: .ranging, until: nil, into: &sightings)
         isOver = progress.isOver
         for sighting in sightings {
           let seconds = progress.began.map { sighting.time.seconds(since: $0) } ?? 0
+          length = max(length, seconds)
           if place.seconds.contains(seconds) { survey.receive(sighting) }
         }
       }
       if Interrupt.isRequested {
         throw CommandError(.interrupted, "interrupted before every place was measured")
+      }
+      guard place.seconds.lowerBound <= length else {
+        throw CommandError(
+          .badData,
+          "\(path), \(place.position.name): the last beacon was received after "
+            + "\(decimal(length, 1)) s, and FROM is \(decimal(place.seconds.lowerBound, 1)) s; "
+            + "name a part before it: \(path)@FROM-TO")
       }
       do throws(CommandError) {
         try survey.finishPlace()

@@ -52,7 +52,8 @@ extension CommandError {
       case .cannotOpen(let error), .cannotRead(let error): Status(reading: error)
       default: .badData
       }
-    self.init(status, "\(error)")
+    let isTrack = error.problem == .notACapture && RecordingFormat.isTrack(error.file) == true
+    self.init(status, isTrack ? "\(TrackError.track(file: error.file))" : "\(error)")
   }
 
   init(_ error: TrackError) {

@@ -118,7 +118,9 @@ struct InspectCommand: AsyncParsableCommand {
       do {
         isOver = try scanner.receive(for: .ranging, until: nil, into: &sightings).isOver
       } catch let error as CaptureError {
-        failure = CommandError(error)
+        let isUnknown = error.problem == .notACapture
+        failure =
+          isUnknown ? CommandError(TrackError.notATrack(file: error.file)) : CommandError(error)
         break
       }
       census.receive(sightings)

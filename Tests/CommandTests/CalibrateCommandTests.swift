@@ -129,7 +129,7 @@ import Testing
       (["--at", "1=none.btsnoop"], 66, "no such file"),
       (["--at", "1=\(Command.capture("INDEX.md"))"], 65, "INDEX.md"),
       (["--at", "1=\(visitor)@0-1"], 65, "20 are needed"),
-      (["--at", "1=\(visitor)@900-901"], 65, "only 0 packets"),
+      (["--at", "1=\(visitor)@900-901"], 65, "after 99.9 s, and FROM is 900 s"),
       (["--at", "2=\(visitor)@17-34"], 65, "name one with --uuid"),
       (
         [

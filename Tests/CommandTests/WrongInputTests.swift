@@ -245,6 +245,8 @@ import Testing
         "serve README.md": ["README.md", "not a btsnoop, pcap"],
         "scan README.md": ["README.md", "not a btsnoop, pcap"],
         "inspect /dev/null": ["/dev/null: it is empty"],
+        "inspect README.md": ["README.md", "not a btsnoop, pcap", "GPX"],
+        "range captures/visitor.gpx": ["visitor.gpx: this is a track", "pcapng capture"],
         "simulate README.md --output -": ["README.md"],
         "record --replay README.md /tmp/beaconscan-wrong-input": ["README.md: this is not"],
         "record --replay - /tmp/beaconscan-wrong-input": ["standard input: it is empty"],
