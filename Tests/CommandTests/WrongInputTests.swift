@@ -154,6 +154,7 @@ import Testing
     [
       "scan --quiet --verbose": ["--quiet and --verbose"],
       "scan --json --format csv": ["--json and --format csv"],
+      "scan --format table --json": ["--json and --format table"],
       "scan --format xml": ["write table, json or csv"],
       "scan --color maybe": ["write auto, always or never"],
       "scan --count 1 --count 2": ["--count is given twice"],

@@ -12,8 +12,8 @@ struct FormatOptions: ParsableArguments {
   @Option(
     .choice(
       "format", "How results are written: table, json (one object a line) or csv.", "format",
-      standard: .table))
-  var format: OutputFormat
+      shown: "table"))
+  var chosen: OutputFormat?
 
   @Flag(.flag("json", "The same as --format json.").rare) var json: Bool
 
@@ -24,12 +24,12 @@ struct FormatOptions: ParsableArguments {
     ).rare)
   var color: ColorChoice
 
-  mutating func validate() throws {
-    guard json else { return }
-    guard format != .csv else {
-      throw ValidationError("--json and --format csv contradict each other; give one of them.")
-    }
-    format = .json
+  var format: OutputFormat { json ? .json : chosen ?? .table }
+
+  func validate() throws {
+    guard json, let chosen, chosen != .json else { return }
+    throw ValidationError(
+      "--json and --format \(chosen.rawValue) contradict each other; give one of them.")
   }
 }
 
