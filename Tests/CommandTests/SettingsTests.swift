@@ -444,6 +444,13 @@ import Testing
         && !isShared("measured-power", AdvertiseCommand.self))
     #expect(InputCatalog.suggestion(for: "adaptre", among: ["adapter", "at"]) == "adapter")
     #expect(InputCatalog.suggestion(for: "zzz", among: ["adapter", "at"]) == nil)
+    let serve = InputCatalog.options(of: ServeCommand.self).keys.sorted()
+    for (name, meant) in [
+      ("token", "token-file"), ("mqtt-user", "mqtt-username"), ("mqtt-nod", "mqtt-node"),
+      ("enter-distnace", "enter-distance"), ("mqtt-port", nil), ("enter", nil),
+    ] {
+      #expect(InputCatalog.suggestion(for: name, among: serve) == meant, "\(name)")
+    }
   }
 
   // MARK: Regions

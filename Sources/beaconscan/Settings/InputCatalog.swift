@@ -59,8 +59,15 @@ enum InputCatalog {
     }.sorted()
   }
 
+  /// Returns the only name of which another one is the beginning, or else the most similar name.
   static func suggestion(for name: String, among names: some Sequence<String>) -> String? {
-    let near = names.map { ($0, name.edits(to: $0)) }.filter { $0.1 <= max(1, name.count / 3) }
+    let longer = names.filter { name.count > 2 && $0.hasPrefix(name) }
+    if longer.count == 1 { return longer[0] }
+    let near = names.map { ($0, name.edits(to: $0)) }.filter { other, edits in
+      // Words that both begin with, such as `mqtt-`, are no sign that they are similar.
+      let same = zip(name, other).prefix { $0 == $1 }.lastIndex { $0.0 == "-" } ?? -1
+      return edits <= max(1, (name.count - same - 1) / 3)
+    }
     return near.min { ($0.1, $0.0) < ($1.1, $1.0) }?.0
   }
 }
