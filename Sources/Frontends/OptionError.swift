@@ -4,8 +4,6 @@ package indirect enum OptionError: Error, Hashable, Sendable, CustomStringConver
   /// A value that cannot be used. The requirement says which are valid.
   case wrongValue(_ option: String, _ value: String, requirement: String)
   case missingValue(_ option: String, requirement: String)
-  /// A value for an option that takes none.
-  case unexpectedValue(_ option: String, _ value: String)
   case boundaryWithLimits
   case unknownRule(String)
   case ruleGivenTwice(String)
@@ -22,8 +20,6 @@ package indirect enum OptionError: Error, Hashable, Sendable, CustomStringConver
       "\(mark)\(option): '\(value)' cannot be used: \(requirement)"
     case .missingValue(let option, let requirement):
       "\(mark)\(option) needs a value: \(requirement)"
-    case .unexpectedValue(let option, let value):
-      "\(mark)\(option) takes no value; leave '=\(value)' out"
     case .boundaryWithLimits:
       "\(mark)boundary is both the level to enter and to leave; give it alone, or \(mark)enter-… and "
         + "\(mark)exit-…"

@@ -220,7 +220,6 @@ package struct Assignment<Root>: Sendable {
   package let set: @Sendable (inout Root, String?) throws(OptionError) -> Void
 
   package var name: String { about.name }
-  package var isFlag: Bool { about.syntax == nil }
 
   private init<Value>(
     _ setting: Setting<Value>, _ assign: @escaping @Sendable (inout Root, Value) -> Void

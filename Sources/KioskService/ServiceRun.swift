@@ -22,7 +22,6 @@ package final class ServiceRun: Sendable {
   let log: ServiceLog
   private let authorization = AuthorizationOnStart()
   let beacons: BeaconService
-  private let locations: LocationService?
   let client: ServiceClient
   let hub: KioskHub
   let regions: RegionControl
@@ -64,7 +63,6 @@ package final class ServiceRun: Sendable {
       manager, scanner: tapped ?? scanner, configuration: configuration.beacons)
     self.beacons = beacons
     let locations = locationSource.map { LocationService(manager, source: $0) }
-    self.locations = locations
     client = manager.addClient(isReceiving: false, pacesRecordings: true)
     let isRecorded = scanner?.isRecorded ?? locationSource?.isRecorded ?? false
     hub = KioskHub(

@@ -85,10 +85,6 @@ package final class StoreReader: Sendable {
     }
   }
 
-  package var count: Int {
-    get throws(StorageError) { Int(try integer("SELECT count(*) FROM entry")) }
-  }
-
   /// The highest identifier of a stored entry; 0 if there is none.
   package var lastID: Int64 {
     get throws(StorageError) { try integer("SELECT ifnull(max(id), 0) FROM entry") }

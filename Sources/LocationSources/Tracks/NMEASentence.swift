@@ -54,7 +54,6 @@ struct NMEASentence {
 struct NMEAFramer {
   private static let longest = 255
   private var text: [UInt8]?
-  private var isTooLong = false
   private var hasChecksums = false
 
   mutating func take(_ byte: UInt8, _ counts: inout TrackCounts) -> NMEASentence? {
