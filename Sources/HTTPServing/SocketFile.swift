@@ -33,17 +33,15 @@ final class SocketFile: Sendable {
     throw IOError(errnoCode: EADDRINUSE, reason: "connected")
   }
 
-  /// Opens the file of a listening socket, and lets its user, its group, and, where the umask lets
-  /// them read, all others connect, which needs write permission.
+  /// Opens the file of a listening socket, and adds write permission, which connecting needs, for
+  /// all users with read permission. The usual umask denies it to others.
   init(path: String) throws(Errno) {
     self.path = path
     // The path outlives the calls.
     descriptor = unsafe open(path, Self.O_PATH | O_NOFOLLOW | O_CLOEXEC)
     guard descriptor >= 0 else { throw Errno(rawValue: errno) }
-    let others = try Stat(FileDescriptor(rawValue: descriptor)).permissions.rawValue & 0o004
-    guard unsafe chmod(path, 0o660 | others | others >> 1) == 0 else {
-      throw Errno(rawValue: errno)
-    }
+    let readers = try Stat(FileDescriptor(rawValue: descriptor)).permissions.rawValue & 0o444
+    guard unsafe chmod(path, readers | readers >> 1) == 0 else { throw Errno(rawValue: errno) }
   }
 
   deinit { close(descriptor) }
