@@ -70,6 +70,25 @@ struct HTTPConnection: Sendable {
 
   let channel: Channel
 
+  init(channel: Channel) { self.channel = channel }
+
+  /// Takes a connection of which nothing was read yet, or returns `nil` if it is closed.
+  ///
+  /// The task that responds makes this, and not the listener: SwiftNIO traps where the listener ends
+  /// while it still has one that no task has taken.
+  init?(to channel: any NIOCore.Channel) async {
+    let channel = try? await channel.eventLoop.submit {
+      guard channel.isActive else { throw ChannelError.ioOnClosedChannel }
+      let wrapped = try Channel(
+        wrappingChannelSynchronously: channel,
+        configuration: .init(isOutboundHalfClosureEnabled: true))
+      try channel.syncOptions?.setOption(.autoRead, value: true)
+      return wrapped
+    }.get()
+    guard let channel else { return nil }
+    self.channel = channel
+  }
+
   /// Responds to one request after the other until the client closes the connection, or the task is
   /// canceled. An error of the connection ends it.
   @concurrent func respond(with responder: @Sendable (Request) async -> Response) async {

@@ -61,21 +61,26 @@ package final class HTTPServer: Sendable {
     }
   }
 
-  private typealias Child = HTTPConnection.Channel
+  private typealias Listener = NIOAsyncChannel<any Channel, Never>
 
   private func serve(
     _ addresses: [Address], on group: MultiThreadedEventLoopGroup,
     onReady: @Sendable ([Int?]) -> Void
   ) async throws {
     let connections = OpenConnections(limit: limits.connections)
-    var listeners: [NIOAsyncChannel<Child, Never>] = []
+    var listeners: [Listener] = []
     var files: [SocketFile] = []
     defer { for file in files { file.remove() } }
-    for address in addresses {
-      let listener = try await listen(address, group, connections)
-      connections.add(listener.channel)
-      listeners.append(listener)
-      if case .unix(let path) = address { files.append(try SocketFile(path: path)) }
+    do {
+      for address in addresses {
+        let listener = try await listen(address, group, connections)
+        connections.add(listener.channel)
+        listeners.append(listener)
+        if case .unix(let path) = address { files.append(try SocketFile(path: path)) }
+      }
+    } catch {
+      for listener in listeners { try? await listener.executeThenClose { _ in } }
+      throw error
     }
     onReady(listeners.map { $0.channel.localAddress?.port })
     await withDiscardingTaskGroup { tasks in
@@ -83,9 +88,9 @@ package final class HTTPServer: Sendable {
         tasks.addTask {
           await withDiscardingTaskGroup { connections in
             try? await listener.executeThenClose { inbound in
-              for try await child in inbound {
+              for try await channel in inbound {
                 connections.addTask {
-                  await HTTPConnection(channel: child).respond { await self.respond(to: $0) }
+                  await HTTPConnection(to: channel)?.respond { await self.respond(to: $0) }
                 }
               }
             }
@@ -98,7 +103,7 @@ package final class HTTPServer: Sendable {
 
   private func listen(
     _ address: Address, _ group: MultiThreadedEventLoopGroup, _ connections: OpenConnections
-  ) async throws(ServiceFailure) -> NIOAsyncChannel<Child, Never> {
+  ) async throws(ServiceFailure) -> Listener {
     let limits = limits
     let bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: 256)
@@ -106,11 +111,14 @@ package final class HTTPServer: Sendable {
       .serverChannelOption(.maxMessagesPerRead, value: 1)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelOption(.allowRemoteHalfClosure, value: true)
+      // Nothing is read before the connection has a task.
+      .childChannelOption(.autoRead, value: false)
       .childChannelOption(
         .writeBufferWaterMark, value: .init(low: 32 << 10, high: 64 << 10))
-    @Sendable func setUp(_ child: any Channel) -> EventLoopFuture<Child> {
+    @Sendable func setUp(_ child: any Channel) -> EventLoopFuture<any Channel> {
       child.eventLoop.makeCompletedFuture {
         try Self.setUp(child, RequestReader(limits, connections, answer: self.refuse))
+        return child
       }
     }
     do {
@@ -176,7 +184,7 @@ package final class HTTPServer: Sendable {
     return "cannot listen on \(place): \(remedy)"
   }
 
-  private static func setUp(_ child: any Channel, _ reader: RequestReader) throws -> Child {
+  private static func setUp(_ child: any Channel, _ reader: RequestReader) throws {
     var limits = NIOHTTPDecoderLimitConfiguration()
     limits.maxHeaderFieldSize = 8 << 10
     limits.maxHeaderListSize = 16 << 10
@@ -188,7 +196,5 @@ package final class HTTPServer: Sendable {
       withOutboundHeaderValidation: false, withEncoderConfiguration: .init(),
       withDecoderLimitConfiguration: limits)
     try pipeline.addHandler(reader)
-    return try Child(
-      wrappingChannelSynchronously: child, configuration: .init(isOutboundHalfClosureEnabled: true))
   }
 }

@@ -16,6 +16,32 @@ import Testing
     let isHeld = Atomic<Bool>(false)
   }
 
+  /// A connection that was accepted and that no task has yet would trap.
+  @Test func endsWhileClientsConnect() async throws {
+    for _ in 0..<50 {
+      var clients: [RawClient] = []
+      try await RunningServer.run { server in
+        for _ in 0..<20 { clients.append(try server.connect()) }
+      }
+      withExtendedLifetime(clients) {}
+    }
+  }
+
+  @Test func closesItsListenersIfItCannotHaveAll() async throws {
+    let server = HTTPServer(NoRoutes(), rules: AccessRules(), counts: RequestCounts())
+    await #expect(throws: ServiceFailure.self) {
+      try await server.run(on: [.host("127.0.0.1", port: 0), .unix(path: "/nowhere/socket")]) { _ in
+      }
+    }
+  }
+
+  private struct NoRoutes: HTTPRoutes {
+    func route(_ request: Request) async throws(HTTPRefusal) -> Response {
+      throw HTTPRefusal(.notFound, "none")
+    }
+    func endStreams() {}
+  }
+
   /// An event loop that gets no processor time, as on a loaded machine, has not noticed yet that the socket takes nothing.
   @Test func aStreamWaitsForItsEventLoop() async throws {
     let channel = NIOAsyncTestingChannel()
