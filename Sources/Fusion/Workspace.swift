@@ -52,7 +52,7 @@ package struct Workspace {
       var vector = 0
       for loss in losses {
         var index = first - scale * loss
-        // A number that is not finite counts as the lowest.
+        // NaN counts as the lowest.
         index.replace(with: top, where: index .> top)
         index.replace(with: Lanes(), where: .!(index .>= Lanes()))
         var logarithm = Lanes()
