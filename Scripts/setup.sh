@@ -75,6 +75,8 @@ if [ "$extra" = yes ]; then
   command -v openssl >/dev/null 2>&1 || missing="$missing openssl"
   # The node of FleetEngineTests.
   [ -x /usr/lib/rabbitmq/bin/rabbitmq-server ] || missing="$missing rabbitmq-server"
+  # For Tests/Checks/fleet-thief.py.
+  /usr/bin/python3 -c 'import pika' >/dev/null 2>&1 || missing="$missing python3-pika"
   # The server of FleetHistoryTests.
   ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || missing="$missing postgresql"
   # The daemon of AppDaemonTests.

@@ -25,7 +25,7 @@ package struct FleetConfiguration: Sendable {
   package init(_ broker: BrokerConfiguration, site: String, receiver: String, outbox: String) {
     self.broker = broker
     self.broker.option = "fleet"
-    self.broker.client = "beaconscan-fleet/\(site)/\(receiver)"
+    self.broker.client = FleetAccount.client(ofSite: site, receiver: receiver)
     self.site = site
     self.receiver = receiver
     self.outbox = outbox
@@ -63,7 +63,7 @@ package enum FleetEvent: Sendable, Equatable {
 ///
 /// One thread makes the reports, and puts them into the outbox on disk. Another one publishes them
 /// in order, and takes each out when the broker has acknowledged it. A report therefore outlives
-/// the broker and this process. The fleet's configurations come over the same connection.
+/// the broker and this process. The fleet's configurations come over another connection.
 package final class FleetReporter: Sendable {
   private struct Kept: ~Copyable {
     var queue: MessageQueue
@@ -81,7 +81,9 @@ package final class FleetReporter: Sendable {
   private let meter: SightingMeter
   private let outbox: Mutex<Kept>
   private let settings: Mutex<FleetSettings>
-  private let subscription = Mutex(Subscription())
+  private let configurations: ConfigurationLink
+  /// The time since which no configurations can be received.
+  private let refusal = Mutex<(since: MonotonicTime, isReported: Bool)?>(nil)
   private let thread = WorkerThread()
   private let report: @Sendable (FleetEvent) -> Void
 
@@ -99,9 +101,8 @@ package final class FleetReporter: Sendable {
     self.configuration = configuration
     self.meter = meter
     self.report = report
-    connector = try BrokerConnector(
-      configuration.broker, lastWill: nil, longestPayload: ConfigurationVersion.maximumLength + 1
-    ) { report(.broker($0)) }
+    connector = try BrokerConnector(configuration.broker, lastWill: nil) { report(.broker($0)) }
+    configurations = try ConfigurationLink(configuration)
     settings = Mutex(configuration.settings)
     do throws(StorageError) {
       let queue = try MessageQueue(
@@ -134,10 +135,15 @@ package final class FleetReporter: Sendable {
   ) {
     connector.start { [self] session throws(MQTTClient.Failure) in
       defer {
-        take(from: session)
+        acknowledge(session.takeAcknowledged())
         outbox.withLock { $0.queue.rewind() }
       }
       try publish(on: session)
+    }
+    configurations.start { [self] text in
+      // The next report may be made already.
+      let made = outbox.withLock { $0.made }
+      settings.withLock { $0.receive(text, next: made + 2) }
     }
     if !thread.start({ [self] in makeReports(receptionLost, use) }) {
       report(
@@ -152,6 +158,7 @@ package final class FleetReporter: Sendable {
   package func stop() {
     thread.requestStop()
     thread.waitForEnd(seconds: Self.restTime)
+    configurations.stop()
     connector.stop(waiting: Self.stopTime)
   }
 
@@ -203,6 +210,7 @@ package final class FleetReporter: Sendable {
   /// Goes on with a configuration that the fleet has sent.
   private func configure(_ receptionLost: String?, _ use: ([UInt8]?) -> String?) {
     let (made, acknowledged) = outbox.withLock { ($0.made, $0.acknowledged) }
+    follow(configurations.failure)
     var change = settings.withLock {
       $0.next(at: .now, made: made, acknowledged: acknowledged, receptionLost: receptionLost)
     }
@@ -211,6 +219,24 @@ package final class FleetReporter: Sendable {
       change = settings.withLock { $0.finish(next, failure: failure) }
     }
     for event in settings.withLock({ $0.takeEvents() }) { report(event) }
+  }
+
+  /// Reports once that no configurations can be received, while reports can be sent for longer than
+  /// it takes to connect again: a failure of the broker is one of the reports too.
+  private func follow(_ failure: String?) {
+    let longest = 2 * configuration.broker.reconnectDelay.upperBound
+    let isNew = refusal.withLock { refusal in
+      guard failure != nil, connector.state.isConnected else {
+        refusal = nil
+        return false
+      }
+      let since = refusal?.since ?? .now
+      let isOver = MonotonicTime.now.seconds(since: since) > longest
+      defer { refusal = (since, isOver) }
+      return isOver && refusal?.isReported == false
+    }
+    guard isNew, let failure else { return }
+    report(.refused("the fleet's configurations cannot be received: \(failure)"))
   }
 
   private func append(_ topic: String, _ payload: [UInt8]) {
@@ -239,14 +265,12 @@ package final class FleetReporter: Sendable {
   // MARK: The broker
 
   private func publish(on session: MQTTClient) throws(MQTTClient.Failure) {
-    subscription.withLock { $0.begin() }
     let thread = connector.thread
     var deadline: MonotonicTime?
     while true {
       if deadline == nil, thread.isStopping {
         deadline = .now.advanced(bySeconds: Self.restTime)
       }
-      if subscription.withLock({ $0.isDue(at: .now) }) { try session.subscribe(settingsTopic) }
       while var message = outbox.withLock({ $0.queue.next() }) {
         ReceiverReport.addDelay(to: &message.payload, sentAt: .now)
         try session.publish(
@@ -257,76 +281,17 @@ package final class FleetReporter: Sendable {
       let left = deadline?.seconds(since: .now) ?? .infinity
       if left <= 0 || deadline != nil && outbox.withLock({ $0.queue.waiting }) == 0 { return }
       try session.wait(seconds: left, orUntil: thread.wake)
-      take(from: session)
+      acknowledge(session.takeAcknowledged())
     }
   }
 
-  private var settingsTopic: String {
-    FleetTopic.configuration(ofSite: configuration.site, receiver: configuration.receiver)
-  }
-
-  private func take(from session: MQTTClient) {
-    // A retained one would come again with each connection. The fleet sends none.
-    for message in session.takeMessages()
-    where !message.isRetained && message.topic == settingsTopic {
-      // The next report may be made already.
-      let made = outbox.withLock { $0.made }
-      settings.withLock { $0.receive(message.payload, next: made + 2) }
-    }
-    let tokens = session.takeAcknowledged()
+  private func acknowledge(_ tokens: [UInt64]) {
     guard !tokens.isEmpty else { return }
-    if subscription.withLock({ $0.confirm(at: .now) }) {
-      report(
-        .refused(
-          "the broker ends each connection that asks for the fleet's configurations; permit this "
-            + "receiver to read \(settingsTopic)"))
-    }
     outbox.withLock { outbox in
       for token in tokens { outbox.queue.acknowledge(token) }
       outbox.sent += tokens.count
       outbox.acknowledged = outbox.made - outbox.queue.waiting
       if outbox.queue.waiting == 0 { outbox.isDropping = false }
     }
-  }
-}
-
-/// Whether to subscribe to the configurations. RabbitMQ ends a connection that subscribes to what
-/// its user may not read, and the reports are more important.
-struct Subscription {
-  /// The connections in a row that end without an acknowledgment before one does not subscribe.
-  static let patience = 3
-  /// The seconds after which a subscription that was refused is tried again.
-  static let pause = 600.0
-
-  /// The connections that subscribed since the last acknowledgment.
-  private var tries = 0
-  private var hasSubscribed = false
-  private var refused: MonotonicTime?
-
-  /// Begins a connection.
-  mutating func begin() { hasSubscribed = false }
-
-  /// Returns whether to subscribe now.
-  mutating func isDue(at now: MonotonicTime) -> Bool {
-    guard !hasSubscribed, tries < Self.patience,
-      refused.map({ now.seconds(since: $0) >= Self.pause }) ?? true
-    else { return false }
-    hasSubscribed = true
-    // One connection that ends is enough then.
-    tries = refused == nil ? tries + 1 : Self.patience
-    return true
-  }
-
-  /// Takes the acknowledgment of a report. Returns whether it shows, the first time, that the broker
-  /// ends what subscribes.
-  mutating func confirm(at now: MonotonicTime) -> Bool {
-    defer { tries = 0 }
-    if hasSubscribed {
-      refused = nil
-      return false
-    }
-    guard tries >= Self.patience else { return false }
-    defer { refused = now }
-    return refused == nil
   }
 }

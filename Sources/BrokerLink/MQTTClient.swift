@@ -43,6 +43,8 @@ package struct BrokerMessage {
     var end: Int32?
     var acknowledged: [Int32] = []
     var messages: [BrokerMessage] = []
+    /// Whether the broker permits the subscription.
+    var isPermitted: Bool?
     /// The most bytes of a payload that are kept, and those of all that wait.
     let longest: Int
     var size = 0
@@ -124,6 +126,11 @@ package struct BrokerMessage {
     unsafe library.table.publish_callback_set(handle) { _, object, identifier in
       unsafe sharedInbox(object)?.acknowledged.append(identifier)
     }
+    unsafe library.table.subscribe_callback_set(handle) { _, object, _, count, qualities in
+      guard count > 0, let quality = unsafe qualities?.pointee else { return }
+      // 0x80 and above are refusals.
+      unsafe sharedInbox(object)?.isPermitted = quality < 0x80
+    }
     unsafe library.table.message_callback_set(handle) { _, object, message in
       guard let inbox = unsafe sharedInbox(object), let message = unsafe message?.pointee,
         let topic = unsafe message.topic, inbox.messages.count < 1000,
@@ -151,6 +158,8 @@ package struct BrokerMessage {
   }
 
   var answer: Int32? { inbox.answer }
+  /// Whether the broker permits the subscription, once it has answered.
+  var isPermitted: Bool? { inbox.isPermitted }
   var log: String? { inbox.error }
   private var descriptor: Int32 { unsafe library.table.socket(handle) }
 

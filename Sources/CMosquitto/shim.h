@@ -11,7 +11,8 @@
   FUNCTION(disconnect_callback_set) FUNCTION(int_option) FUNCTION(lib_init) FUNCTION(log_callback_set)         \
   FUNCTION(loop_misc) FUNCTION(loop_read) FUNCTION(loop_write) FUNCTION(message_callback_set) FUNCTION(new)    \
   FUNCTION(publish) FUNCTION(publish_callback_set) FUNCTION(socket) FUNCTION(strerror) FUNCTION(subscribe)     \
-  FUNCTION(tls_set) FUNCTION(username_pw_set) FUNCTION(want_write) FUNCTION(will_set)
+  FUNCTION(subscribe_callback_set) FUNCTION(tls_set) FUNCTION(username_pw_set) FUNCTION(want_write)            \
+  FUNCTION(will_set)
 
 struct cmosquitto {
 #define CMOSQUITTO_MEMBER(name) __typeof__(&mosquitto_##name) name;

@@ -11,14 +11,16 @@ struct ReceiversCommand: ParsableCommand {
     commandName: "receivers",
     abstract: "The accounts with which receivers report to RabbitMQ.",
     discussion: """
-      A receiver's account has the right to write the topic of its own reports, to read that of its \
-      own configuration, and no other one. \
+      A receiver's account has the right to write the topic of its own reports, and no other one. A \
+      second user, NAME/configuration with the same password, has the right to read the topic of \
+      its own configuration, and no other one. beaconscan uses both. \
       With --directory the accounts are those of the fleet that beaconscan-fleet up runs there; \
       otherwise they are those of the node of this machine's system, which needs root.
 
       EXAMPLES
         beaconscan-fleet receivers add museum hall-1 hall-2 --directory fleet
         beaconscan-fleet receivers add museum hall-1 --password-file hall-1.password
+        beaconscan-fleet receivers add museum --site-broker
         beaconscan-fleet receivers remove museum hall-1 --directory fleet
         beaconscan-fleet receivers list --directory fleet
       """,
@@ -45,13 +47,13 @@ struct ReceiversCommand: ParsableCommand {
     var passwordFile: String?
 
     func validate() throws {
-      guard passwordFile == nil || names.receivers.count == 1 else {
+      guard passwordFile == nil || names.accounts.count == 1 else {
         throw ValidationError("--password-file is for one receiver; name one")
       }
     }
 
     func run() throws {
-      let accounts = names.receivers.map {
+      let accounts = names.accounts.map {
         ReceiverAccount(site: names.site, receiver: $0, virtualHost: virtualHost)
       }
       if let passwordFile {
@@ -77,15 +79,19 @@ struct ReceiversCommand: ParsableCommand {
     @OptionGroup var control: ControlOptions
 
     func run() throws {
-      for receiver in names.receivers {
-        try control.run(["delete_user", ReceiverAccount.user(site: names.site, receiver: receiver)])
+      for receiver in names.accounts {
+        let user = FleetAccount.user(ofSite: names.site, receiver: receiver)
+        // An account of an earlier version has no such user.
+        _ = try? control.run(["delete_user", FleetAccount.configurationUser(of: user)])
+        try control.run(["delete_user", user])
       }
     }
   }
 
   struct List: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Prints the site and the name of each receiver that has an account.")
+      abstract: "Prints the site and the name of each receiver that has an account.",
+      discussion: "A site without a name of a receiver is the account of that site's broker.")
 
     @OptionGroup var control: ControlOptions
 
@@ -106,9 +112,18 @@ struct ReceiverNames: ParsableArguments {
   var site: String
 
   @Argument(help: ArgumentHelp("The names of receivers.", valueName: "receiver"))
-  var receivers: [String]
+  var receivers: [String] = []
+
+  @Flag(help: "The account of the site's own broker, which sends on what its receivers report.")
+  var siteBroker = false
+
+  /// The receivers, with `nil` for the site's broker.
+  var accounts: [String?] { receivers + (siteBroker ? [nil] : []) }
 
   func validate() throws {
+    guard !accounts.isEmpty else {
+      throw ValidationError("name at least one receiver of the site, or give --site-broker")
+    }
     for name in [site] + receivers where !FleetTopic.isName(name) {
       throw ValidationError(
         "a name has 1 to \(FleetTopic.maximumNameLength) ASCII letters, digits, '_' and '-'; "
@@ -160,61 +175,68 @@ struct ControlOptions: ParsableArguments {
   }
 }
 
-/// The account of a receiver, with a random password.
+/// The account of a receiver, or of the broker of a site, with a random password.
+///
+/// It has two users. One that may write `amq.topic` and make a queue, as a subscription does, could
+/// make an exchange of that queue's name over AMQP, bind `amq.topic` to it, and publish for others.
 struct ReceiverAccount {
-  /// The tag of receivers' users. It gives no rights.
+  /// The tags of its users. They give no rights.
   static let tag = "receiver"
-
-  /// Returns the name of the user, which is unambiguous, because names have no dots.
-  static func user(site: String, receiver: String) -> String { "\(site).\(receiver)" }
+  private static let configurationTag = "receiver-configuration"
 
   let user: String
   /// 24 letters and digits, 142 random bits.
   let password: String
   private let site: String
-  private let receiver: String
+  private let receiver: String?
   private let virtualHost: String
 
-  init(site: String, receiver: String, virtualHost: String) {
-    user = Self.user(site: site, receiver: receiver)
+  init(site: String, receiver: String?, virtualHost: String) {
+    user = FleetAccount.user(ofSite: site, receiver: receiver)
     let characters = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
     password = String((0..<24).compactMap { _ in characters.randomElement() })
     (self.site, self.receiver) = (site, receiver)
     self.virtualHost = virtualHost
   }
 
-  /// The pattern of a topic alone, as RabbitMQ reads it.
-  private static func pattern(_ topic: String) -> String {
-    "^\(FleetTopic.routingKey(of: topic).replacing(".", with: "\\."))$"
+  /// The pattern of a topic of the receiver or of all receivers of the site, as RabbitMQ reads it.
+  private func pattern(_ topic: (_ site: String, _ receiver: String) -> String) -> String {
+    let key = FleetTopic.routingKey(of: topic(site, receiver ?? "+")).replacing(".", with: "\\.")
+    return "^\(key.replacing("+", with: "[^.]+"))$"
   }
 
-  /// The queue that RabbitMQ makes for the receiver's subscription, and the exchange of MQTT. The
-  /// queue has the name of the client, so another receiver's cannot be read.
-  private var queue: String { "mqtt-subscription-beaconscan-fleet/\(site)/\(receiver)qos1" }
+  /// The queue that RabbitMQ makes for the subscription. It has the name of the client, so another
+  /// receiver's cannot be read.
+  private var queue: String {
+    "mqtt-subscription-\(FleetAccount.configurationClient(ofSite: site, receiver: receiver))qos1"
+  }
 
   /// Returns accounts as RabbitMQ reads them, with the password, which thus is on no command line.
   static func definitions(of accounts: [ReceiverAccount]) throws -> [UInt8] {
-    Array(
-      try JSONEncoder().encode(
-        Definitions(
-          users: accounts.map {
-            .init(
-              name: $0.user, password: $0.password, tags: tag,
-              // A connection that the receiver does not know to be lost counts until it is noticed.
-              limits: ["max-connections": 4, "max-channels": 8])
-          },
-          permissions: accounts.map {
-            let both = "^(amq\\.topic|\($0.queue))$"
-            return .init(
-              user: $0.user, vhost: $0.virtualHost, configure: "^\($0.queue)$", write: both,
-              read: both)
-          },
-          topics: accounts.map {
-            .init(
-              user: $0.user, vhost: $0.virtualHost,
-              write: pattern(FleetTopic.reports(ofSite: $0.site, receiver: $0.receiver)),
-              read: pattern(FleetTopic.configuration(ofSite: $0.site, receiver: $0.receiver)))
-          })))
+    var definitions = Definitions()
+    for account in accounts {
+      let (reports, host) = (account.user, account.virtualHost)
+      let configuration = FleetAccount.configurationUser(of: reports)
+      let queue = "^\(account.queue)$"
+      definitions.users += [(reports, tag), (configuration, configurationTag)].map {
+        .init(name: $0, password: account.password, tags: $1)
+      }
+      definitions.permissions += [
+        .init(user: reports, vhost: host, configure: "^$", write: "^amq\\.topic$", read: "^$"),
+        .init(
+          user: configuration, vhost: host, configure: queue, write: queue,
+          read: "^(amq\\.topic|\(account.queue))$"),
+      ]
+      definitions.topics += [
+        .init(
+          user: reports, vhost: host,
+          write: account.pattern(FleetTopic.reports(ofSite:receiver:)), read: "^$"),
+        .init(
+          user: configuration, vhost: host, write: "^$",
+          read: account.pattern(FleetTopic.configuration(ofSite:receiver:))),
+      ]
+    }
+    return Array(try JSONEncoder().encode(definitions))
   }
 
   /// A part of a cluster's definitions.
@@ -223,7 +245,8 @@ struct ReceiverAccount {
       var name: String
       var password: String
       var tags: String
-      var limits: [String: Int]
+      // A connection that the receiver does not know to be lost counts until it is noticed.
+      var limits = ["max-connections": 4, "max-channels": 8]
     }
 
     struct Permission: Encodable {
@@ -247,8 +270,8 @@ struct ReceiverAccount {
       case topics = "topic_permissions"
     }
 
-    var users: [User]
-    var permissions: [Permission]
-    var topics: [TopicPermission]
+    var users: [User] = []
+    var permissions: [Permission] = []
+    var topics: [TopicPermission] = []
   }
 }

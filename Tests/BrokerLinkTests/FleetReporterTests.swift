@@ -204,26 +204,66 @@ import Testing
       return nil
     }
     let topic = FleetTopic.configuration(ofSite: "museum", receiver: "hall")
-    func send(_ text: String, to topic: String, _ more: [String] = []) throws {
-      let arguments = [
-        "/usr/bin/mosquitto_pub", "-h", "127.0.0.1", "-p", "\(scene.port)", "-q", "1", "-t", topic,
-        "-m", text,
-      ]
-      let daemon = try Daemon(arguments + more, log: scene.scratch["publisher.log"])
-      #expect(eventually { !daemon.isRunning })
-    }
     #expect(eventually { reporter.status.sent > 0 })
     // Other topics are not for it.
-    try send("exit-after = 1", to: topic + "/more")
-    try send("exit-after = 20", to: topic)
+    try send("exit-after = 1", to: topic + "/more", in: scene)
     let version = ConfigurationVersion(of: Array("exit-after = 20".utf8))
-    #expect(eventually { reports(subscriber).last?.configuration.version == version })
+    #expect(
+      eventually {
+        // The subscription may not be there yet; the fleet repeats it, too.
+        try? send("exit-after = 20", to: topic, in: scene)
+        return reports(subscriber).last?.configuration.version == version
+      })
     let states = reports(subscriber).map(\.configuration)
     #expect(Set(states.map { "\($0)" }).count == 3)
     #expect(states.contains(.init(trial: version)))
     #expect(used.withLock { $0 } == [Array("exit-after = 20".utf8)])
     reporter.stop()
     #expect(FleetSettings("\(configuration.outbox).settings").state == .init(version: version))
+  }
+
+  @Test func `reports go on where the user of the configurations is missing, until it is there`()
+    throws
+  {
+    let scene = try Scene()
+    scene.kill()
+    try scene.restart(try scene.passwords(["reader": "one", "museum.hall": "two"]))
+    let subscriber = try scene.subscriber(["-u", "reader", "-P", "one"])
+    var configuration = configuration(scene)
+    (configuration.broker.username, configuration.broker.password) = ("museum.hall", "two")
+    configuration.settings.trialTime = 0.2
+    let reporter = try reporter(configuration)
+    reporter.start { nil }
+    func refusals() -> [String] { events.texts.filter { $0.hasPrefix("refused") } }
+    #expect(eventually { !refusals().isEmpty })
+    #expect(refusals()[0].contains("cannot be received"), "\(refusals())")
+    #expect(refusals()[0].contains("museum.hall/configuration"))
+    let sent = reporter.status.sent
+    #expect(eventually { reporter.status.sent > sent + 50 })
+    #expect(refusals().count == 1)
+    try scene.add("museum.hall/configuration", "two")
+    scene.broker?.reload()
+    let version = ConfigurationVersion(of: Array("exit-after = 20".utf8))
+    #expect(
+      eventually {
+        try? send(
+          "exit-after = 20", to: FleetTopic.configuration(ofSite: "museum", receiver: "hall"),
+          ["-u", "reader", "-P", "one"], in: scene)
+        return reports(subscriber).last?.configuration.version == version
+      })
+    expectWhole(reports(subscriber))
+    reporter.stop()
+  }
+
+  private func send(
+    _ text: String, to topic: String, _ more: [String] = [], in scene: Scene
+  ) throws {
+    let arguments = [
+      "/usr/bin/mosquitto_pub", "-h", "127.0.0.1", "-p", "\(scene.port)", "-q", "1", "-t", topic,
+      "-m", text,
+    ]
+    let daemon = try Daemon(arguments + more, log: scene.scratch["publisher.log"])
+    #expect(eventually { !daemon.isRunning })
   }
 
   /// Restarts the broker, which lets the reporter in only after there is a subscriber.

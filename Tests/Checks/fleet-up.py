@@ -3,7 +3,8 @@
 
     Tests/Checks/fleet-up.py COMMAND
 
-COMMAND is beaconscan-fleet, beside which beaconscan is. It needs rabbitmq-server, mosquitto-clients and openssl.
+COMMAND is beaconscan-fleet, beside which beaconscan is. It needs rabbitmq-server, mosquitto, mosquitto-clients,
+python3-pika and openssl.
 """
 
 import datetime
@@ -36,6 +37,7 @@ at = [5, 5]
 beacon = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0:7:7"
 name = "Crate"
 """
+CONFIGURATION = "/configuration"
 REGION = """[region.{}]
 uuid = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
 enter-distance = {}
@@ -115,19 +117,22 @@ class Fleet:
         self.passwords.update(line.split() for line in added.stdout.splitlines())
         return added
 
-    def start_client(self, program, receiver, *arguments):
-        """Starts a client of MQTT with the account of a receiver, whose output tells what it does."""
-        user = f"museum.{receiver}"
+    def password(self, user):
+        """Returns the password of a user. That for the configurations has the same as the one of the reports."""
+        return self.passwords[user.removesuffix(CONFIGURATION)]
+
+    def start_client(self, program, user, *arguments):
+        """Starts a client of MQTT with a user, whose output tells what it does."""
         return subprocess.Popen(
             ["stdbuf", "-oL", program, "-d", "-h", "127.0.0.1", "-p", str(self.mqtt), "-u", user, "-P",
-             self.passwords[user], "-q", "1", *arguments],
+             self.password(user), "-q", "1", *arguments],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def client(self, program, user, *arguments, password=None, tls=None, **options):
         """Runs a client of MQTT, and returns its exit status and its output."""
         where = ["-h", "localhost", "-p", str(self.tls), "--cafile", tls] if tls else \
             ["-h", "127.0.0.1", "-p", str(self.mqtt)]
-        account = ["-u", user, "-P", password or self.passwords[user]]
+        account = ["-u", user, "-P", password or self.password(user)]
         result = subprocess.run([program, *where, *account, *arguments], check=False, stdout=subprocess.PIPE,
                                 stderr=subprocess.DEVNULL, timeout=LIMIT, **options)
         return result.returncode, result.stdout
@@ -185,11 +190,15 @@ def check_accounts(fleet, folder):
                    configuration_topic("hall-1"), configuration_topic("hall-2")]:
         status, _ = fleet.client("mosquitto_pub", "museum.hall-1", "-q", "1", "-t", forged, "-m", "{}")
         require(status != 0, f"the topic {forged} is refused")
+        status, _ = fleet.client("mosquitto_pub", "museum.hall-1" + CONFIGURATION, "-q", "1", "-t", forged, "-m", "{}")
+        require(status != 0, "it is for the user of the configuration too")
+    require(not fleet.report("hall-1", "museum.hall-1" + CONFIGURATION), "that user cannot report")
     will = ["--will-topic", topic("hall-2"), "--will-payload", fleet.message("hall-2"), "--will-qos", "1"]
-    for pattern in ["#", "fleet/#", topic("hall-1"), configuration_topic("hall-2"), "fleet/21/museum/+/configuration"]:
-        # The refusal of the subscription ends the connection, and the broker then publishes the last will.
-        status, output = fleet.client("mosquitto_sub", "museum.hall-1", "-t", pattern, "-C", "1", "-W", "3", *will)
-        require(status != 0 and not output, f"a receiver cannot read {pattern}")
+    for user in ["museum.hall-1", "museum.hall-1" + CONFIGURATION]:
+        for pattern in ["#", "fleet/#", topic("hall-1"), configuration_topic("hall-2"), "fleet/21/museum/+/configuration"]:
+            # The refusal of the subscription ends the connection, and the broker then publishes the last will.
+            status, output = fleet.client("mosquitto_sub", user, "-t", pattern, "-C", "1", "-W", "3", *will)
+            require(status != 0 and not output, f"{user} cannot read {pattern}")
     status, output = fleet.client("mosquitto_sub", "guest", "-t", "fleet/#", "-C", "1", "-W", str(int(LIMIT)))
     require(status == 0 and output, "guest can read fleet/#")
     # Another address of the loopback interface reaches what listens on all interfaces.
@@ -201,22 +210,94 @@ def check_accounts(fleet, folder):
     require(reachable == [fleet.tls], "other machines reach the port of MQTT with TLS alone")
 
 
+def check_thief(fleet):
+    """Checks that a thief of a receiver's password can do no more over AMQP, where that is reachable."""
+    queue = "mqtt-subscription-beaconscan-configuration/museum/hall-1qos1"
+    thief = pathlib.Path(__file__).with_name("fleet-thief.py")
+    own = "fleet.21.museum.hall-1.seen"
+    exchange = [f"make the exchange {kind}" for kind in ["fanout", "direct", "topic", "headers"]]
+    for user, most in [("museum.hall-1", {"publish for itself", "publish with copies"}),
+                       ("museum.hall-1" + CONFIGURATION, {*exchange, "remove it", "make its queue"})]:
+        tried = subprocess.run([thief, str(fleet.engine), queue, user, fleet.password(user)], check=True,
+                               stdout=subprocess.PIPE, timeout=LIMIT)
+        result = json.loads(tried.stdout)
+        harmful = [name for name in result["permitted"] if name not in most and not name.endswith(" by it")]
+        require(not harmful, f"over AMQP, {user} may do no harm: {harmful}")
+        museum = [message for message in result["messages"] if message[0] != own and message[1] == "forged"]
+        require(not museum, f"it cannot publish for others: {museum}")
+        require(bool(set(result["permitted"]) & most), "the account works over AMQP")
+    require(fleet.last_report("hall-2") is None, "no forged report of hall-2 has had an effect")
+
+
+def check_site_broker(fleet, folder):
+    """Checks that a site's own broker sends on the reports of its receivers and their configurations, and no others."""
+    fleet.add("museum", "--site-broker")
+    port = rabbitmq.free_ports(1)
+    text = f"listener {port} 127.0.0.1\nallow_anonymous true\n"
+    for name, user, client, rule in [
+            ("fleet", "museum", "beaconscan-fleet/museum", "topic fleet/21/+/+/seen out 1"),
+            ("configurations", "museum/configuration", "beaconscan-configuration/museum",
+             "topic fleet/21/museum/+/configuration in 1")]:
+        text += f"""connection {name}
+address 127.0.0.1:{fleet.mqtt}
+bridge_protocol_version mqttv311
+remote_clientid {client}
+remote_username {user}
+remote_password {fleet.password(user)}
+cleansession false
+notifications false
+try_private false
+{rule}
+"""
+    file = folder / "mosquitto.conf"
+    file.write_text(text)
+    with subprocess.Popen(["/usr/sbin/mosquitto", "-c", file], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as broker:
+        try:
+            site = ["-h", "127.0.0.1", "-p", str(port), "-q", "1"]
+
+            reports = fleet.start_client("mosquitto_sub", "guest", "-t", topic("hall-3"), "-C", "1")
+            require(prints(reports, "SUBACK"), "guest can read a receiver's reports")
+
+            def sent_on(_):
+                subprocess.run(["mosquitto_pub", *site, "-t", topic("hall-3"), "-m", "{}"], check=False, timeout=LIMIT,
+                               stderr=subprocess.DEVNULL)
+                return reports.poll() is not None
+
+            fleet.wait("a site's broker sends on a report", sent_on)
+            with subprocess.Popen(["mosquitto_sub", *site, "-t", configuration_topic("hall-3"), "-C", "1"],
+                                  stdout=subprocess.PIPE) as reader:
+
+                def received(_):
+                    fleet.client("mosquitto_pub", "guest", "-q", "1", "-t", configuration_topic("hall-3"), "-m", "text")
+                    return reader.poll() is not None
+
+                fleet.wait("a site's broker receives a configuration", received)
+                require(reader.stdout.read() == b"text\n", "it is that of the fleet")
+        finally:
+            broker.kill()
+    require(not fleet.report("hall-1", "museum" + CONFIGURATION), "its user of configurations cannot report")
+    for forged in ["fleet/17/simulated/hall-1/seen", configuration_topic("hall-1")]:
+        status, _ = fleet.client("mosquitto_pub", "museum", "-q", "1", "-t", forged, "-m", "{}")
+        require(status != 0, f"a site's broker cannot write {forged}")
+
+
 def check_sessions(fleet):
     """Checks that a receiver cannot read what waits for another one, and has few connections."""
-    other = "beaconscan-fleet/museum/hall-2"
+    other = "beaconscan-configuration/museum/hall-2"
 
-    def session(user, client, receiver, *more):
-        return fleet.client("mosquitto_sub", user, "-i", client, "-c", "-q", "1", "-t", configuration_topic(receiver), *more)
+    def session(receiver, client, *more):
+        return fleet.client("mosquitto_sub", f"museum.{receiver}{CONFIGURATION}", "-i", client, "-c", "-q", "1", "-t",
+                            configuration_topic(receiver), *more)
 
-    session("museum.hall-2", other, "hall-2", "-W", "1")
+    session("hall-2", other, "-W", "1")
     fleet.client("mosquitto_pub", "guest", "-q", "1", "-t", configuration_topic("hall-2"), "-m", "secret")
-    status, output = session("museum.hall-1", other, "hall-1", "-C", "1", "-W", "3")
+    status, output = session("hall-1", other, "-C", "1", "-W", "3")
     require(status != 0 and not output, "a receiver cannot read what waits for another one, with that one's identifier")
-    status, output = session("museum.hall-2", other, "hall-2", "-C", "1", "-W", str(int(LIMIT)))
+    status, output = session("hall-2", other, "-C", "1", "-W", str(int(LIMIT)))
     require(status == 0 and output == b"secret\n", "the other one can")
 
     # They wait for lines to publish.
-    clients = [fleet.start_client("mosquitto_pub", "hall-1", "-t", topic("hall-1"), "-l") for _ in range(5)]
+    clients = [fleet.start_client("mosquitto_pub", "museum.hall-1", "-t", topic("hall-1"), "-l") for _ in range(5)]
     connected = sum(prints(client, "CONNACK (0)") for client in clients)
     require(connected == 4, f"a receiver has 4 connections at most: {connected}")
     for client in clients:
@@ -252,8 +333,8 @@ def check_flood(fleet):
 
 
 def check_removal(fleet):
-    reader = fleet.start_client("mosquitto_sub", "hall-1", "-i", "beaconscan-fleet/museum/hall-1", "-t",
-                                configuration_topic("hall-1"))
+    reader = fleet.start_client("mosquitto_sub", "museum.hall-1" + CONFIGURATION, "-i",
+                                "beaconscan-configuration/museum/hall-1", "-t", configuration_topic("hall-1"))
     require(prints(reader, "SUBACK"), "a receiver can read its own configuration")
     require(fleet.receivers("remove", "museum", "hall-1").returncode == 0, "receivers remove removes an account")
     require(reader.wait(LIMIT) != 0, "receivers remove ends the connections of the account")
@@ -370,8 +451,10 @@ def main():
             check_status(fleet)
             check_accounts(fleet, folder)
             check_sessions(fleet)
+            check_thief(fleet)
             check_flood(fleet)
             check_removal(fleet)
+            check_site_broker(fleet, folder)
             check_configuration(fleet, folder)
             fleet.process.kill()
             fleet.process.wait()

@@ -23,6 +23,8 @@ struct FleetOptions: ParsableArguments {
   @Option(
     .text(
       "fleet-username", "The user name at the fleet's broker.", "name",
+      details: "The fleet's configurations come to the user SITE.RECEIVER/configuration if it is "
+        + "SITE.RECEIVER, as beaconscan-fleet receivers makes it, and otherwise to the same one.",
       valid: "write a name such as hall-2"
     ).rare)
   var fleetUsername: String?
