@@ -2,18 +2,24 @@
 """Measures a fleet on this machine: a node of RabbitMQ, workers, and simulated sites.
 
     Benchmarks/fleet-scale.py COMMAND [--sites N] [--receivers N] [--beacons N] [--seconds N] [--workers N] [--speed X]
+                              [--mqtt]
 
 COMMAND is beaconscan-fleet, built with -c release. Each site has so many receivers and beacons. The reports of so many
-seconds are made first, and then sent at --speed times their own, or as fast as the engine takes them (max). Prints one
-line of JSON: the reports and beacons in a second, the processor time of a second of the sites, the memory of the
+seconds are made first, and then sent at --speed times their own, or as fast as the engine takes them (max), over one
+connection of AMQP and in the same moment of each second. With --mqtt, each receiver has two connections of MQTT, for its
+reports and its configuration, and a moment of its own, as beaconscan serve has them. Prints one line of JSON: the reports and beacons in a second, the processor time of a second of the sites, the memory of the
 workers and of the node, the time from the last report of a second to a change of room at the service (with a speed), and
 with --speed 1 the time from the end of a second to its picture.
 """
 
 import argparse
+import asyncio
+import datetime
 import json
 import os
 import pathlib
+import re
+import resource
 import shutil
 import socket
 import subprocess
@@ -46,9 +52,12 @@ class Engine:
     """A node of RabbitMQ, as `beaconscan-fleet up` starts it."""
 
     def __init__(self, folder):
-        self.port = rabbitmq.free_ports(3)
+        self.port = rabbitmq.free_ports(4)
+        self.mqtt = self.port + 3
         variables = rabbitmq.prepare(folder, "scale", self.port, self.port + 2, self.port + 1,
-                                     ["vm_memory_high_watermark.absolute = 1GB"])
+                                     ["vm_memory_high_watermark.absolute = 1GB", "mqtt.exchange = amq.topic",
+                                      f"mqtt.listeners.tcp.1 = 127.0.0.1:{self.mqtt}"])
+        (folder / "plugins").write_text("[rabbitmq_mqtt].\n")
         self.names = subprocess.Popen(rabbitmq.names_command(self.port + 1))
         with open(folder / "output", "w") as log:
             self.process = subprocess.Popen([rabbitmq.SERVER], env=variables, stdout=log, stderr=log)
@@ -68,6 +77,94 @@ class Engine:
         self.names.wait()
 
 
+def text(characters):
+    """Returns a string of MQTT."""
+    return len(characters).to_bytes(2, "big") + characters.encode()
+
+
+def packet(kind, body):
+    """Returns a packet of MQTT."""
+    length, rest = b"", len(body)
+    while True:
+        length += bytes([rest % 128 | (128 if rest > 127 else 0)])
+        rest //= 128
+        if rest == 0:
+            return bytes([kind]) + length + body
+
+
+class Receivers:
+    """Receivers that send the reports of files over connections of their own, as many times as fast as they say."""
+
+    def __init__(self, port, files, speed):
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        self.port, self.speed = port, speed
+        self.reports = {}
+        for file in files:
+            with open(file) as lines:
+                for line in lines:
+                    report = json.loads(line)
+                    self.reports.setdefault((report["site"], report["receiver"]), []).append(line.rstrip())
+        self.connected = threading.Event()
+        self.start = threading.Event()
+        self.began = None
+        self.acknowledged = 0
+        self.thread = threading.Thread(target=asyncio.run, args=[self.run()], daemon=True)
+        self.thread.start()
+
+    def poll(self):
+        """Returns 0 when all reports are sent and acknowledged, as a process does at its end."""
+        return None if self.thread.is_alive() else 0
+
+    def send(self):
+        self.start.set()
+
+    async def run(self):
+        links = []
+        for number, (key, lines) in enumerate(self.reports.items()):
+            links.append(await self.connect(f"beaconscan-fleet/{key[0]}/{key[1]}"))
+            reader, writer = await self.connect(f"beaconscan-configuration/{key[0]}/{key[1]}")
+            writer.write(packet(0x82, b"\0\1" + text(self.topic(key, lines).replace("/seen", "/configuration")) + b"\1"))
+            await reader.readexactly(5)
+            links[-1] += (writer,)
+        self.connected.set()
+        await asyncio.to_thread(self.start.wait)
+        self.began = time.time()
+        await asyncio.gather(*(
+            self.report(*link[:2], key, lines, number * 0.618034 % 1)
+            for number, (link, (key, lines)) in enumerate(zip(links, self.reports.items()))))
+
+    def topic(self, key, lines):
+        shard = 0x811C9DC5
+        for byte in key[0].encode():
+            shard = (shard ^ byte) * 0x01000193 & 0xFFFFFFFF
+        return f"fleet/{shard % 64:02}/{key[0]}/{key[1]}/seen"
+
+    async def connect(self, client):
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        writer.write(packet(0x10, text("MQTT") + bytes([4, 0xC2, 0, 0]) + text(client) + text("guest") + text("guest")))
+        if (await reader.readexactly(4))[3] != 0:
+            raise SystemExit("the node refuses a connection of MQTT")
+        return reader, writer
+
+    async def report(self, reader, writer, key, lines, phase):
+        topic = text(self.topic(key, lines))
+
+        async def acknowledge():
+            for _ in lines:
+                await reader.readexactly(4)
+
+        acknowledged = asyncio.create_task(acknowledge())
+        for index, line in enumerate(lines):
+            due = self.began + (index + phase) / self.speed
+            await asyncio.sleep(max(0, due - time.time()))
+            # The reports of a second are those of this second of the sites.
+            moment = datetime.datetime.fromtimestamp(int(self.began) + index + phase, datetime.timezone.utc)
+            body = re.sub('"time":"[^"]*"', f'"time":"{moment.strftime("%Y-%m-%dT%H:%M:%S.%f")[:23]}Z"', line, count=1)
+            writer.write(packet(0x32, topic + (index % 65535 + 1).to_bytes(2, "big") + body.encode()))
+        await acknowledged
+
+
 class Changes:
     """The changes of room that the service sends, with the times of their arrival."""
 
@@ -81,10 +178,10 @@ class Changes:
             if line.startswith(b"id: ") and line.count(b"/") == 2:
                 self.arrivals.append((int(line.rpartition(b"/")[2]), time.time()))
 
-    def latencies(self, began, speed):
-        """The seconds from the reports of a second, of which the first was sent at `began`, to its changes."""
+    def latencies(self, began, speed, spread):
+        """The seconds from the last report of a second, of which the first was sent at `began`, to its changes."""
         # In the first seconds all beacons enter their rooms.
-        return [now - began - (second - int(began)) / speed
+        return [now - began - (second - int(began) + spread) / speed
                 for second, now in list(self.arrivals) if second - int(began) >= 10]
 
 
@@ -119,6 +216,7 @@ def main():
     for name, value in [("sites", 10), ("receivers", 10), ("beacons", 100), ("seconds", 60), ("workers", 2)]:
         parser.add_argument(f"--{name}", type=int, default=value)
     parser.add_argument("--speed", default="1")
+    parser.add_argument("--mqtt", action="store_true")
     options = parser.parse_args()
     command = shutil.which(options.command) or options.command
     folder = pathlib.Path(tempfile.mkdtemp(prefix="fleet-scale-"))
@@ -141,13 +239,21 @@ def main():
                                            "--listen", str(page)], stderr=subprocess.DEVNULL))
         time.sleep(8)
         changes = Changes(page)
+        receivers = Receivers(engine.mqtt, files, float(options.speed)) if options.mqtt else None
+        if receivers:
+            receivers.connected.wait()
+            time.sleep(5)
         # The second of the first report is that of the publisher's start, which takes a moment.
         time.sleep(1.2 - time.time() % 1)
         before = {process.pid: processor_time(process.pid) for process in [*workers, engine.process]}
         began = time.time()
-        publisher = subprocess.Popen([command, "publish", *files, "--speed", options.speed, "--engine", address],
-                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        processes.append(publisher)
+        if receivers:
+            publisher = receivers
+            receivers.send()
+        else:
+            publisher = subprocess.Popen([command, "publish", *files, "--speed", options.speed, "--engine", address],
+                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            processes.append(publisher)
         latencies = []
         stored = None
         newest, passed = 0, 0.0
@@ -188,7 +294,8 @@ def main():
             # A picture stands for two seconds and more, so this is an upper bound.
             result["pictureAge"] = percentiles(latencies)
         if options.speed != "max":
-            result["changeLatency"] = percentiles(changes.latencies(began, float(options.speed)))
+            result["changeLatency"] = percentiles(
+                changes.latencies(began, float(options.speed), 1 if options.mqtt else 0))
         print(json.dumps(result))
     finally:
         for process in processes:
