@@ -16,6 +16,10 @@ struct SiteState {
 
   /// The seconds for which a refusal is shown.
   private static let refusalTime = 60.0
+  private static let fastTime = """
+    its time advances faster than that of the other receivers, because it or another one with its \
+    name reports more than once a second
+    """
   /// The seconds without a report that can be used after which a site whose reports are refused is
   /// shown nevertheless, and those between two of these pictures.
   private static let refusedInterval = 10.0
@@ -94,11 +98,13 @@ struct SiteState {
       let refusal = receiver?.refusal.flatMap {
         now.seconds(since: $0.time) < Self.refusalTime ? $0.sentence : nil
       }
+      let isFast = fusion.runsAhead(site.name)
       return SitePicture.Receiver(
         name: site.name, lastReport: receiver?.last.map { "\($0)" },
         isMissing: missing.contains(site.name), receptionLost: receiver?.reception.reason,
         beacons: receiver?.beacons ?? 0,
-        clockDifference: difference == 0 ? nil : Double(difference), refusal: refusal,
+        clockDifference: difference == 0 ? nil : Double(difference),
+        refusal: refusal ?? (isFast ? Self.fastTime : nil),
         configuration: receiver?.configuration)
     }
     let beacons = fusion.estimates.sorted { $0.beacon < $1.beacon }.map(SitePicture.Beacon.init)

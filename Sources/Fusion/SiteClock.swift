@@ -3,11 +3,15 @@ internal import Bytes
 /// The time of a site, by the clocks of its receivers: the second of each report, and when the
 /// reports of a second are complete.
 ///
-/// The send time of a report is its time and its delay. Live time advances with the send times of
-/// all receivers, but by 2 s at most from one report of a receiver to its next. So neither a failure
-/// of the broker, after which each receiver sends what it kept, nor a clock that is wrong counts as
-/// time in which the others did not report. The offset of a receiver is its send time less the live
-/// time. That of the site is the median of the working receivers' offsets.
+/// The send time of a report is its time and its delay. Each receiver has a live time that advances
+/// with its send times, but by 2 s at most from one report to its next, or to that of another
+/// receiver. So neither a failure of the broker, after which each receiver sends what it kept, nor a
+/// clock that is wrong counts as time in which the others did not report. The live time of the site
+/// is the second greatest of three or more working receivers, so that one whose reports are too many
+/// does not make it run ahead, and the greatest of fewer. A receiver from which alone reports come is
+/// followed after some of them, and live time goes back if the others then show that they were not
+/// silent. The offset of a receiver is its send time less its live time. That of the site is the
+/// median of the working receivers' offsets.
 struct SiteClock: Sendable, Hashable {
   /// The reports of a second, by their receivers.
   struct Second: Sendable, Hashable {
@@ -43,8 +47,13 @@ struct SiteClock: Sendable, Hashable {
     var boots = Array(repeating: Boot(), count: Boot.limit)
     /// The second of its newest report by its own clock, or `nil` before the first one.
     var second: Int64?
-    /// The live time of its newest report.
+    /// The live time of the site at its newest report, and its own.
     var live = 0.0
+    var ownLive = 0.0
+    /// The reports since the last one of another receiver.
+    var reportsAlone = 0
+    /// The live time in which another receiver last showed that its own runs ahead.
+    var refuted: Double?
     /// The greatest difference of send time and live time: that of a report that took the least time
     /// to arrive.
     var offset: Double?
@@ -93,10 +102,19 @@ struct SiteClock: Sendable, Hashable {
   /// time passes, since all clocks were set back. A receiver has 20 reports on their way at most.
   private static let renewal = 5.0
   private static let renewalReports = 30
+  /// The reports of one receiver, without any of another one between, after which it is believed that
+  /// the others are silent, and those of a receiver whose live time was refuted in the last hour.
+  private static let aloneReports = 60
+  private static let refutedReports = 3600
+  private static let refutation = 3600.0
+  /// The most seconds by which the live time of a receiver is ahead of the site's, and those from
+  /// which a report of another one refutes it.
+  private static let maximumLead = 120.0
+  private static let lead = 5.0
   /// The most seconds that wait.
   static let maximumSeconds = 3600
   /// The bytes of a receiver in a state, and of what is there once.
-  private static let receiverSize = 60 + 16 * Boot.limit
+  private static let receiverSize = 80 + 16 * Boot.limit
   private static let headSize = 36
 
   private let patience: Double
@@ -144,7 +162,7 @@ struct SiteClock: Sendable, Hashable {
     let isLate = report.boot != receivers[index].boots[0].boot
     receivers[index].second = isLate ? max(second, receivers[index].second ?? second) : second
     let sent = Double(report.time) / 1000 + report.delay
-    advance(index, sent: sent)
+    advance(index, sent: sent, isSameBoot: report.boot == newest.boot)
     updateOffset()
     updateDifference(index, sent: sent)
     return add(report, of: index, second: second - receivers[index].difference)
@@ -168,12 +186,35 @@ struct SiteClock: Sendable, Hashable {
   }
 
   /// Advances the live time by a report, and renews the receiver's offset.
-  private mutating func advance(_ index: Int, sent: Double) {
+  private mutating func advance(_ index: Int, sent: Double, isSameBoot: Bool) {
     var receiver = receivers[index]
-    if let offset = receiver.offset {
-      live = max(live, min(sent - offset, receiver.live + 2))
+    receiver.reportsAlone += 1
+    // A process that has just begun may have a clock that was set back.
+    let time = isSameBoot ? receiver.offset.map { sent - $0 } : nil
+    for other in receivers.indices where other != index {
+      let wasAlone = receivers[other].reportsAlone >= Self.aloneReports
+      receivers[other].reportsAlone = 0
+      guard let time, isWorking(receivers[other]),
+        receivers[other].ownLive > (wasAlone ? time : max(time, live)) + Self.lead
+      else { continue }
+      if wasAlone {
+        // The others were not silent.
+        live = time
+        receivers[other].ownLive = time
+      }
+      receivers[other].refuted = live
     }
-    let newest = sent - live
+    let greatest = receivers.lazy.filter(isWorking).reduce(live) { max($0, $1.ownLive) }
+    if let offset = receiver.offset {
+      let most = min(max(receiver.ownLive + 2, greatest), live + Self.maximumLead)
+      receiver.ownLive = max(live, min(sent - offset, most))
+    } else {
+      receiver.ownLive = live
+    }
+    let newest = sent - receiver.ownLive
+    receiver.live = live
+    receivers[index] = receiver
+    updateLive(index)
     receiver.live = live
     receiver.offset = max(receiver.offset ?? newest, newest)
     receiver.nextOffset = max(receiver.nextOffset ?? newest, newest)
@@ -187,9 +228,31 @@ struct SiteClock: Sendable, Hashable {
     receivers[index] = receiver
   }
 
+  private func isWorking(_ receiver: Receiver) -> Bool {
+    receiver.offset != nil && live - receiver.live <= Self.absence
+  }
+
+  /// Whether another receiver showed in the last seconds of live time that this one's runs ahead.
+  func isRefuted(_ index: Int, within seconds: Double = refutation) -> Bool {
+    receivers[index].refuted.map { live - $0 < seconds } ?? false
+  }
+
+  /// Advances the site's live time after that of a receiver.
+  private mutating func updateLive(_ index: Int) {
+    let receiver = receivers[index]
+    var times = [receiver.ownLive]
+    for other in receivers.indices where other != index && isWorking(receivers[other]) {
+      times.append(receivers[other].ownLive)
+    }
+    let reports = isRefuted(index) ? Self.refutedReports : Self.aloneReports
+    let isAlone = receiver.reportsAlone >= reports
+    times.sort(by: >)
+    live = max(live, isAlone ? receiver.ownLive : times[times.count > 2 ? 1 : 0])
+  }
+
   /// Sets the site's offset to the median, or to what is nearest to it now where two halves differ.
   private mutating func updateOffset() {
-    let working = receivers.filter { $0.offset != nil && live - $0.live <= Self.absence }
+    let working = receivers.filter(isWorking)
     // A receiver that is left alone keeps the difference that the others found.
     let offsets =
       working.count == 1
@@ -217,7 +280,9 @@ struct SiteClock: Sendable, Hashable {
     let doubted = receivers[index].doubted ?? live
     receivers[index].doubted = doubted
     // A clock that leapt and came back has its greatest offset for a few seconds more.
-    guard live - doubted >= Self.certainty, own - (sent - live) <= Self.tolerance else { return }
+    guard live - doubted >= Self.certainty,
+      own - (sent - receivers[index].ownLive) <= Self.tolerance
+    else { return }
     receivers[index].difference = abs(ahead) > Self.tolerance ? Int64(ahead.rounded()) : 0
     receivers[index].doubted = nil
     // Its reports that wait are of the wrong seconds if its clock was ahead.
@@ -236,8 +301,9 @@ struct SiteClock: Sendable, Hashable {
   private mutating func add(_ report: ReceiverSecond, of index: Int, second: Int64) -> Bool {
     // One whose clock seems to be behind is too late, also before the first second. One that is far
     // ahead has no place among the seconds that wait.
+    let waits = isRefuted(index) ? 0 : Int64(Self.maximumSeconds)
     guard second > taken ?? .min, !receivers[index].isBehind(offset),
-      second <= max(limit, (taken ?? limit) + Int64(Self.maximumSeconds))
+      second <= max(limit, (taken ?? limit) + waits)
     else { return false }
     let place = (waiting.lastIndex { $0.second < second } ?? -1) + 1
     if place == waiting.count || waiting[place].second != second {
@@ -277,8 +343,10 @@ struct SiteClock: Sendable, Hashable {
     guard second.second <= limit else { return false }
     // Reports with a delay waited for a connection, which other receivers may not have yet.
     let extra = min(second.delay, Self.reconnection)
-    // A receiver that sends what it kept has the next report soon.
-    let isOver = live - second.live > patience + extra && live - takenLive > Self.pace
+    // A receiver that sends what it kept has the next report soon. A report of a second that was to
+    // come says nothing of how long those of the others are late.
+    let since = max(second.live, Double(second.second) - (offset ?? 0))
+    let isOver = live - since > patience + extra && live - takenLive > Self.pace
     return isOver
       || receivers.allSatisfy {
         $0.hasReached(second.second) || $0.isBehind(offset) || live - $0.live > Self.absence + extra
@@ -321,7 +389,9 @@ extension SiteClock {
 
   /// Reads a state, in which the receivers have other indices, or `nil` where the site has them no
   /// more.
-  mutating func read(_ cursor: inout ByteCursor, receivers indices: [Int?]) throws(ParseError) {
+  mutating func read(
+    _ cursor: inout ByteCursor, receivers indices: [Int?], version: UInt8
+  ) throws(ParseError) {
     live = try cursor.readDouble()
     offset = try cursor.readOptionalDouble()
     taken = try cursor.readOptionalInteger()
@@ -330,7 +400,7 @@ extension SiteClock {
       abs(taken ?? 0) < Int64(Self.longest)
     else { throw ParseError(.invalid("not a time"), at: cursor.offset) }
     for index in indices {
-      let receiver = try Receiver(reading: &cursor)
+      let receiver = try Receiver(reading: &cursor, version: version)
       if let index { receivers[index] = receiver }
     }
     waiting = []
@@ -373,9 +443,12 @@ extension SiteClock.Receiver {
     state.put(UInt32(clamping: reports))
     state.put(difference)
     state.put(doubted)
+    state.put(ownLive)
+    state.put(UInt32(clamping: reportsAlone))
+    state.put(refuted)
   }
 
-  fileprivate init(reading cursor: inout ByteCursor) throws(ParseError) {
+  fileprivate init(reading cursor: inout ByteCursor, version: UInt8) throws(ParseError) {
     for index in boots.indices {
       boots[index].boot = try cursor.readLittleEndian(UInt64.self)
       boots[index].number = try cursor.readLittleEndian(UInt64.self)
@@ -388,7 +461,16 @@ extension SiteClock.Receiver {
     reports = Int(try cursor.readLittleEndian(UInt32.self))
     difference = try cursor.readTime()
     doubted = try cursor.readOptionalDouble()
-    let times = [live, offset ?? 0, nextOffset ?? 0, renewed, doubted ?? 0, Double(second ?? 0)]
+    ownLive = live
+    if version > SiteFusion.formerVersion {
+      ownLive = try cursor.readDouble()
+      reportsAlone = Int(try cursor.readLittleEndian(UInt32.self))
+      refuted = try cursor.readOptionalDouble()
+    }
+    let times = [
+      live, ownLive, offset ?? 0, nextOffset ?? 0, renewed, doubted ?? 0, refuted ?? 0,
+      Double(second ?? 0),
+    ]
     guard times.allSatisfy({ abs($0) < SiteClock.longest }) else {
       throw ParseError(.invalid("not a time"), at: cursor.offset)
     }

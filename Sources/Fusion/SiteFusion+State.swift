@@ -4,7 +4,9 @@ package import Bytes
 // The state is exact: fusion that goes on from it gives what it would have given without a stop.
 
 extension SiteFusion {
-  private static let version: UInt8 = 4
+  private static let version: UInt8 = 5
+  /// The version before, in which receivers had no live time of their own.
+  static let formerVersion = version - 1
 
   /// The bytes of the state.
   package var size: Int { headSize + clock.size + beaconsSize + trends.size }
@@ -38,13 +40,12 @@ extension SiteFusion {
     self.init(model, configuration: configuration)
     var cursor = ByteCursor(state)
     let version = try cursor.readUInt8()
-    // The version before had no trends.
-    guard Self.version - 1...Self.version ~= version else {
+    guard Self.formerVersion...Self.version ~= version else {
       throw ParseError(.invalid("another version of the state"), at: 0)
     }
     var names: [String] = []
     for _ in 0..<(try cursor.readCount(ofBytes: 2)) { names.append(try cursor.readText()) }
-    try clock.read(&cursor, receivers: names.map { numbers[$0] })
+    try clock.read(&cursor, receivers: names.map { numbers[$0] }, version: version)
     for _ in 0..<(try cursor.readCount(ofBytes: 60)) {
       let identity = try cursor.readIdentity()
       var beacon = try Beacon(reading: &cursor)
@@ -55,7 +56,7 @@ extension SiteFusion {
       beacons[identity] = beacon
       beaconsSize += beacon.size
     }
-    if version == Self.version { try trends.read(&cursor) }
+    try trends.read(&cursor)
   }
 }
 

@@ -105,6 +105,12 @@ package struct SiteFusion: Sendable {
     numbers[receiver].map { clock.difference(of: $0) } ?? 0
   }
 
+  /// Whether the other receivers' reports showed in the last minute that a receiver's times advance
+  /// faster than time.
+  package func runsAhead(_ receiver: String) -> Bool {
+    numbers[receiver].map { clock.isRefuted($0, within: 60) } ?? false
+  }
+
   /// Takes a report, and returns the transitions of the seconds that it completes.
   package mutating func receive(_ report: ReceiverSecond) -> [RoomTransition] {
     guard let index = numbers[report.receiver] else {

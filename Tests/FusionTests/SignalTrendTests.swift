@@ -96,12 +96,21 @@ import Testing
           receiver: "a", boot: 1, number: UInt64(second), time: second * 1000,
           receptions: [.init(beacon(1), count: 3, mean: -60)]))
     }
-    let state = fusion.encodedState()
-    // It ends with the fingerprint of the model and the number of trends.
-    let before = [3] + Array(state.dropFirst().dropLast(12))
-    let read = try unsafe SiteFusion(
-      SiteModel(site), state: before.span.bytes, isSameSite: true)
-    #expect(read.encodedState() == state)
+    // Each receiver has 20 bytes more since then, after 32 bytes of the clock.
+    func former(_ state: [UInt8]) -> [UInt8] {
+      let names = site.receivers.map(\.name.utf8.count)
+      let first = names.reduce(5) { $0 + 2 + $1 } + 32
+      var state = state
+      for index in names.indices {
+        let end = first + 124 * (index + 1)
+        state.removeSubrange(end..<end + 20)
+      }
+      state[0] -= 1
+      return state
+    }
+    let state = former(fusion.encodedState())
+    let read = try unsafe SiteFusion(SiteModel(site), state: state.span.bytes, isSameSite: true)
+    #expect(former(read.encodedState()) == state)
     #expect(read.count == 1)
   }
 }
