@@ -1,6 +1,3 @@
-import Foundation
-import Positioning
-import Scanning
 import ServiceCore
 import Synchronization
 

@@ -4,7 +4,6 @@ import Glibc
 import LocationSources
 import Logging
 import Positioning
-import Ranging
 import Regions
 import Scanning
 import ServiceCore

@@ -4,7 +4,6 @@ package import LiveScanning
 package import LocationSources
 import Positioning
 import Ranging
-import Records
 package import Regions
 package import Scanning
 

@@ -1,6 +1,5 @@
 import Advertising
 import Positioning
-import Ranging
 package import Records
 package import Regions
 package import Scanning

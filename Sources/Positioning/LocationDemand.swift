@@ -1,5 +1,3 @@
-internal import RealModule
-
 /// The accuracy that a client requests, finest first.
 package enum AccuracyClass: Int, Hashable, Sendable, Codable, CaseIterable, Comparable {
   case bestForNavigation

@@ -1,5 +1,4 @@
 import Clocks
-import RealModule
 
 /// The fixes of a few seconds.
 struct Spot: Hashable, Sendable, Codable {

@@ -1,5 +1,3 @@
-internal import Scanning
-
 /// The state of one beacon in one region.
 struct Link: Sendable {
   /// The region's place and serial number.

@@ -1,5 +1,4 @@
 public import Advertising
-import Bytes
 public import HCIPackets
 
 /// The one place where reports of every receiver are searched for iBeacon frames. The sightings

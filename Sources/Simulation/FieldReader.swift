@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Records
 import Scanning
 

@@ -1,4 +1,3 @@
-import Advertising
 import FoundationEssentials
 import Scanning
 

@@ -1,4 +1,3 @@
-import Foundation
 import Regions
 import Scanning
 import ServiceCore

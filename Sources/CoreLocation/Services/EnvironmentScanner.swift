@@ -1,5 +1,4 @@
 import CaptureFiles
-import Foundation
 import LocationSources
 import Positioning
 import Scanning

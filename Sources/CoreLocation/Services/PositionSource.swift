@@ -1,8 +1,6 @@
 public import CaptureFiles
-import Foundation
 import LocationSources
 package import Positioning
-import ServiceCore
 
 extension LocationServices {
   /// A source of locations and headings.

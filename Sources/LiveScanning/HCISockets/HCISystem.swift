@@ -1,4 +1,3 @@
-import HCIPackets
 import Scanning
 import Sources
 

@@ -1,5 +1,4 @@
 import Glibc
-import HCIPackets
 package import Scanning
 
 package struct ReceivingState: ~Copyable, SourceSession {

@@ -1,5 +1,4 @@
 public import Regions
-import Scanning
 
 /// A client of a ``BeaconService``: its requests, the regions of its group, and its events.
 public struct BeaconClient: Sendable {

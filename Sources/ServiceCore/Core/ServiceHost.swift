@@ -1,6 +1,5 @@
 import Dispatch
 import FoundationEssentials
-import Logging
 package import Scanning
 import Storage
 import Synchronization

@@ -1,4 +1,3 @@
-import DequeModule
 import Dispatch
 public import Logging
 public import Scanning
