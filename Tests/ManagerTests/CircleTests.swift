@@ -103,7 +103,7 @@ import Testing
     // The time of the request begins with the first time of the source.
     await source.play(until: 0)
     await source.play(until: 59)
-    #expect(scene.listener.all == ["status 3"])
+    #expect(await scene.told(1) == ["status 3"])
     await source.play(until: 61)
     #expect(await scene.told(2).last == "state fair 0")
     await eventually { source.demands.last == .some(nil) }
