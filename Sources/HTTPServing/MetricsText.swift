@@ -13,17 +13,18 @@ package struct MetricsText {
 
   package init(prefix: String) { self.prefix = prefix }
 
-  package mutating func family(
-    _ name: String, _ type: String, _ help: String, _ samples: Samples
-  ) {
-    head(name, type, help)
+  /// Adds counters, whose names end in `_total`, or gauges.
+  package mutating func family(_ name: String, _ help: String, _ samples: Samples) {
+    head(name, Self.kind(name), help)
     for (labels, value) in samples { sample(name, labels, value) }
   }
 
-  package mutating func single(
-    _ name: String, _ type: String, _ help: String, _ value: Double
-  ) {
-    family(name, type, help, [([], value)])
+  package mutating func single(_ name: String, _ help: String, _ value: Double) {
+    family(name, help, [([], value)])
+  }
+
+  private static func kind(_ name: String) -> String {
+    name.hasSuffix("_total") ? "counter" : "gauge"
   }
 
   package mutating func head(_ name: String, _ type: String, _ help: String) {
@@ -41,17 +42,17 @@ package struct MetricsText {
 
   /// Adds the open event streams, and the answers by their status.
   package mutating func add(_ requests: RequestCounts) {
-    single("event_streams", "gauge", "Event streams that are open.", Double(requests.openStreams))
+    single("event_streams", "Event streams that are open.", Double(requests.openStreams))
     family(
-      "http_responses_total", "counter", "Answers to HTTP requests, by status.",
+      "http_responses_total", "Answers to HTTP requests, by status.",
       requests.byStatus.map { ([("status", "\($0.status)")], Double($0.count)) })
   }
 
   /// Adds what the process uses. These metrics have no prefix.
   package mutating func addProcess() {
-    for (name, type, help, value) in ProcessFigures.current {
-      text +=
-        "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n\(name) \(Self.number(value))\n"
+    for (name, help, value) in ProcessFigures.current {
+      text += "# HELP \(name) \(help)\n# TYPE \(name) \(Self.kind(name))\n"
+      text += "\(name) \(Self.number(value))\n"
     }
   }
 
@@ -75,25 +76,21 @@ package struct MetricsText {
 
 /// The kernel's counters for this process (proc(5)).
 private enum ProcessFigures {
-  typealias Figure = (name: String, type: String, help: String, value: Double)
-
-  static var current: [Figure] {
+  /// The names, their help and the values.
+  static var current: [(String, String, Double)] {
     var usage = rusage()
     // The structure outlives the call.
     _ = unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
     func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
     let pages = read("/proc/self/statm").split(separator: " ").compactMap { Double($0) }
     let cpu = seconds(usage.ru_utime) + seconds(usage.ru_stime)
-    var figures: [Figure] = [
-      ("process_cpu_seconds_total", "counter", "User and system CPU time.", cpu)
-    ]
+    var figures = [("process_cpu_seconds_total", "User and system CPU time.", cpu)]
     if pages.count > 1 {
       let bytes = pages[1] * Double(sysconf(Int32(_SC_PAGESIZE)))
-      figures.append(("process_resident_memory_bytes", "gauge", "Resident memory.", bytes))
+      figures.append(("process_resident_memory_bytes", "Resident memory.", bytes))
     }
     let switches = Double(usage.ru_nvcsw)
-    figures.append(
-      ("process_context_switches_total", "counter", "Wake-ups of its threads.", switches))
+    figures.append(("process_context_switches_total", "Wake-ups of its threads.", switches))
     return figures
   }
 

@@ -47,7 +47,6 @@ package struct KioskCounts: Sendable {
 
 package struct MetricFamily: Sendable {
   package var name: String
-  package var type: String
   package var help: String
   package var samples: [(labels: [(String, String)], value: Double)]
 }

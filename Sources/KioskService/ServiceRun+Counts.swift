@@ -18,66 +18,51 @@ extension ServiceRun {
   }
 
   private static func families(of status: BrokerStatus) -> [MetricFamily] {
-    let figures: [(String, String, String, Int)] = [
-      ("connected", "gauge", "1 while the broker is connected.", status.isConnected ? 1 : 0),
-      ("published_total", "counter", "Messages that the broker acknowledged.", status.published),
-      (
-        "gaps_total", "counter", "How often events were gone before they could be published.",
-        status.gaps
-      ),
-      ("waiting", "gauge", "Events that wait for the broker.", status.waiting),
-      ("reconnects_total", "counter", "Connections after the first one.", status.reconnects),
-    ]
-    return families("mqtt", figures)
+    families(
+      "mqtt",
+      [
+        ("connected", "1 while the broker is connected.", status.isConnected ? 1 : 0),
+        ("published_total", "Messages that the broker acknowledged.", status.published),
+        ("gaps_total", "How often events were gone before they could be published.", status.gaps),
+        ("waiting", "Events that wait for the broker.", status.waiting),
+        ("reconnects_total", "Connections after the first one.", status.reconnects),
+      ])
   }
 
   private static func families(of status: FleetStatus) -> [MetricFamily] {
     families(
       "fleet",
       [
-        (
-          "connected", "gauge", "1 while the fleet's broker is connected.",
-          status.isConnected ? 1 : 0
-        ),
-        ("reports_sent_total", "counter", "Reports that the broker acknowledged.", status.sent),
-        ("reports_waiting", "gauge", "Reports that wait for the broker.", status.waiting),
-        (
-          "reports_dropped_total", "counter", "Reports that made room for newer ones.",
-          status.dropped
-        ),
+        ("connected", "1 while the fleet's broker is connected.", status.isConnected ? 1 : 0),
+        ("reports_sent_total", "Reports that the broker acknowledged.", status.sent),
+        ("reports_waiting", "Reports that wait for the broker.", status.waiting),
+        ("reports_dropped_total", "Reports that made room for newer ones.", status.dropped),
       ])
   }
 
   private static func families(
-    _ part: String, _ figures: [(name: String, type: String, help: String, value: Int)]
+    _ part: String, _ figures: [(name: String, help: String, value: Int)]
   ) -> [MetricFamily] {
-    figures.map { figure in
-      MetricFamily(
-        name: "\(part)_\(figure.name)", type: figure.type, help: figure.help,
-        samples: [(labels: [], value: Double(figure.value))])
+    figures.map { name, help, value in
+      MetricFamily(name: "\(part)_\(name)", help: help, samples: [([], Double(value))])
     }
   }
 
   /// The samples name webhooks by host, since URLs may be secret.
   private static func families(of statuses: [WebhookStatus]) -> [MetricFamily] {
-    let figures: [(String, String, String, any KeyPath<WebhookStatus, Int> & Sendable)] = [
-      ("deliveries_total", "counter", "Events that were accepted.", \.deliveries),
-      ("failures_total", "counter", "Attempts that failed.", \.failures),
-      ("refused_total", "counter", "Events that the webhook does not want.", \.refused),
-      (
-        "gaps_total", "counter", "How often events were gone before they could be delivered.",
-        \.gaps
-      ),
-      ("waiting", "gauge", "Events that wait for the webhook.", \.waiting),
+    let figures: [(String, String, any KeyPath<WebhookStatus, Int> & Sendable)] = [
+      ("deliveries_total", "Events that were accepted.", \.deliveries),
+      ("failures_total", "Attempts that failed.", \.failures),
+      ("refused_total", "Events that the webhook does not want.", \.refused),
+      ("gaps_total", "How often events were gone before they could be delivered.", \.gaps),
+      ("waiting", "Events that wait for the webhook.", \.waiting),
     ]
-    return figures.map { name, type, help, value in
+    return figures.map { name, help, value in
       MetricFamily(
-        name: "webhook_\(name)", type: type, help: help,
+        name: "webhook_\(name)", help: help,
         samples: statuses.enumerated().map { index, status in
-          (
-            labels: [("webhook", "\(index + 1)"), ("host", status.place)],
-            value: Double(status[keyPath: value])
-          )
+          let labels = [("webhook", "\(index + 1)"), ("host", status.place)]
+          return (labels, Double(status[keyPath: value]))
         })
     }
   }
