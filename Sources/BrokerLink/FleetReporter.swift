@@ -10,8 +10,6 @@ package struct FleetConfiguration: Sendable {
   package var receiver: String
   /// The UUIDs of the beacons to report; empty for every beacon.
   package var uuids: [ProximityUUID] = []
-  /// The only sender that counts of each of these beacons.
-  package var pins: [BeaconIdentity: BluetoothAddress] = [:]
   /// The path of the files with the reports that wait, without their suffixes.
   package var outbox: String
   /// The bytes of both files.

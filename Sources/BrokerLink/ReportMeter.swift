@@ -1,4 +1,4 @@
-import Advertising
+package import Advertising
 import FleetReports
 package import Scanning
 import Synchronization
@@ -10,14 +10,18 @@ package final class SightingMeter: Sendable {
     var meter = ReportMeter()
   }
 
-  private let configuration: FleetConfiguration
+  private let uuids: [ProximityUUID]
+  private let pins: [BeaconIdentity: BluetoothAddress]
   private let state = Mutex(State())
 
-  package init(_ configuration: FleetConfiguration) { self.configuration = configuration }
+  /// Creates a meter for the beacons of these UUIDs, or all without one. `pins` has the only sender
+  /// that counts of a beacon.
+  package init(uuids: [ProximityUUID] = [], pins: [BeaconIdentity: BluetoothAddress] = [:]) {
+    (self.uuids, self.pins) = (uuids, pins)
+  }
 
   /// Receives sightings in the order of time.
   package func receive(_ sightings: [Sighting]) {
-    let (uuids, pins) = (configuration.uuids, configuration.pins)
     state.withLock { state in
       for sighting in sightings {
         if !uuids.isEmpty, !uuids.contains(sighting.beacon.uuid) { continue }

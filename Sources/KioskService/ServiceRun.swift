@@ -57,7 +57,9 @@ package final class ServiceRun: Sendable {
     if let fault = manager.storageFault(waiting: false), !fault.isOfDisk {
       throw ServiceFailure(.cannotCreate, fault.sentence)
     }
-    let meter = configuration.fleet.map { SightingMeter($0) }
+    let meter = configuration.fleet.map {
+      SightingMeter(uuids: $0.uuids, pins: configuration.beacons.pins)
+    }
     let tapped = scanner.flatMap { scanner in meter.map { TappedScanner(scanner, $0.receive) } }
     let beacons = BeaconService(
       manager, scanner: tapped ?? scanner, configuration: configuration.beacons)

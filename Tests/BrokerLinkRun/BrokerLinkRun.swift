@@ -21,7 +21,7 @@ import ServiceCore
       var fleet = FleetConfiguration(
         configuration, site: "museum", receiver: "hall", outbox: outbox)
       fleet.interval = 0.02
-      try FleetReporter(fleet, SightingMeter(fleet)).start { nil }
+      try FleetReporter(fleet, SightingMeter()).start { nil }
       while true { pause() }
     }
     let link = try Broker(configuration, ServiceManager().journal)

@@ -29,7 +29,7 @@ import Testing
   private func reporter(
     _ configuration: FleetConfiguration, _ meter: SightingMeter? = nil
   ) throws -> FleetReporter {
-    try FleetReporter(configuration, meter ?? SightingMeter(configuration)) { [events] event in
+    try FleetReporter(configuration, meter ?? SightingMeter()) { [events] event in
       events.all.withLock { $0.append(event) }
     }
   }
@@ -71,7 +71,7 @@ import Testing
     let scene = try Scene()
     let subscriber = try scene.subscriber()
     let configuration = configuration(scene)
-    let meter = SightingMeter(configuration)
+    let meter = SightingMeter()
     let reporter = try reporter(configuration, meter)
     reporter.start { nil }
     let strengths: [Int8] = [-60, -61, -66, -57, -60, -70]
@@ -123,11 +123,7 @@ import Testing
   }
 
   @Test func `only the beacons of the fleet, from one adapter, up to a bound`() {
-    var configuration = FleetConfiguration(
-      BrokerConfiguration(host: "localhost"), site: "s", receiver: "r", outbox: "unused")
-    configuration.uuids = [keys.uuid]
-    configuration.pins = [bag: BluetoothAddress(rawValue: 2)]
-    let meter = SightingMeter(configuration)
+    let meter = SightingMeter(uuids: [keys.uuid], pins: [bag: BluetoothAddress(rawValue: 2)])
     var stranger = keys
     stranger.uuid.low += 1
     meter.receive([sighting(keys, -60), sighting(stranger, -40), sighting(bag, -50)])
@@ -147,9 +143,7 @@ import Testing
 
   /// Printed, not checked: a machine may be busy.
   @Test func cost() {
-    let meter = SightingMeter(
-      FleetConfiguration(
-        BrokerConfiguration(host: "localhost"), site: "s", receiver: "r", outbox: "unused"))
+    let meter = SightingMeter()
     let sightings = (0..<100).map { minor in
       sighting(BeaconIdentity(uuid: keys.uuid, major: 1, minor: minor), -60)
     }

@@ -1,3 +1,4 @@
+import Advertising
 import BeaconTesting
 import BrokerLink
 import Foundation
@@ -158,6 +159,32 @@ import Testing
     try await serve(configuration, ScriptedScanner()) {
       await eventually { topics.allSatisfy { subscriber.newest[$0] == "" } }
       for topic in topics { #expect(subscriber.newest[topic] == "") }
+    }
+  }
+
+  /// A fleet's reports count what ranging counts: a pinned beacon from its own sender.
+  @Test func aFleetIsNotToldOfImitators() async throws {
+    let broker = try MosquittoBroker(in: scratch)
+    let subscriber = try Subscriber(to: broker.port, in: scratch)
+    var configuration = try configuration(broker)
+    configuration.regions.circles = []
+    var fleet = BrokerConfiguration(host: "127.0.0.1")
+    fleet.port = broker.port
+    configuration.fleet = FleetConfiguration(
+      fleet, site: "museum", receiver: "hall", outbox: scratch["outbox"])
+    let (pinned, imitated) = (KioskScene.frame(1), KioskScene.frame(2))
+    configuration.beacons.pins = [
+      pinned.identity: pinned.address, imitated.identity: BluetoothAddress(rawValue: 9),
+    ]
+    let scanner = makeScanner()
+    scanner.add(imitated, rssi: -50, every: 0.1, from: 0, to: 30)
+    try await serve(configuration, scanner) {
+      func report() -> String? {
+        subscriber.messages.map(\.payload).first { $0.contains(#":1:1""#) }
+      }
+      await eventually { report() != nil }
+      let text = try #require(report())
+      #expect(!text.contains(#":1:2""#), "\(text)")
     }
   }
 
