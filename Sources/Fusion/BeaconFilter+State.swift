@@ -4,7 +4,7 @@ extension BeaconFilter {
   /// The bytes of the state.
   var size: Int {
     let rest = restVariance
-    return shadows.reduce(44 + 4 * weights.count) { $0 + ($1.isAtRest(rest) ? 5 : 33) }
+    return shadows.reduce(52 + 4 * weights.count) { $0 + ($1.isAtRest(rest) ? 5 : 33) }
   }
 
   /// The variance of the shadowing of receivers that have not received the beacon. Most have not in a
@@ -19,6 +19,8 @@ extension BeaconFilter {
     state.put(offsetVariance)
     state.put(lossFactor)
     state.put(lossFactorVariance)
+    state.put(threshold)
+    state.put(thresholdVariance)
     state.put(advertisements)
     state.put(silence)
     state.put(gap)
@@ -40,12 +42,16 @@ extension BeaconFilter {
     }
   }
 
-  init(reading cursor: inout ByteCursor) throws(ParseError) {
+  init(reading cursor: inout ByteCursor, version: UInt8) throws(ParseError) {
     measuredPower = try cursor.readFloat()
     offset = try cursor.readFloat()
     offsetVariance = try cursor.readFloat()
     lossFactor = try cursor.readFloat()
     lossFactorVariance = try cursor.readFloat()
+    if version > SiteFusion.formerVersion {
+      threshold = try cursor.readFloat()
+      thresholdVariance = try cursor.readFloat()
+    }
     advertisements = try cursor.readFloat()
     silence = try cursor.readFloat()
     gap = try cursor.readFloat()

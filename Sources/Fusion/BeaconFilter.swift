@@ -9,7 +9,8 @@ internal import RealModule
 /// radio systems*, Electronics Letters 27(23), 1991). A Kalman filter for each receiver subtracts
 /// what earlier seconds said of it, so that a beacon which lies for an hour gives little more
 /// evidence than in its first minute. Whether a receiver should receive the beacon depends on the
-/// same estimate: that a strong beacon vanishes is evidence against all cells.
+/// same estimate: that a strong beacon vanishes is evidence against all cells. How strong a signal
+/// has to be is learned too, because receivers are often worse than a site file states.
 package struct BeaconFilter: Sendable, Hashable {
   /// The estimate of a receiver's shadowing from earlier seconds: in a cell with the loss `l`, its mean
   /// is `level + share * l` with `variance`.
@@ -55,6 +56,10 @@ package struct BeaconFilter: Sendable, Hashable {
   /// know, and it differs between places.
   var lossFactor: Float = 1
   var lossFactorVariance: Float = 0.1
+  /// The signal strength at which receivers begin to receive the beacon, above the site's sensitivity
+  /// in dB, as their receptions say.
+  var threshold: Float = 0
+  var thresholdVariance = Self.thresholdPrior
   /// The advertisements of a second.
   var advertisements: Float = 1
   /// The share of seconds in which the beacon does not advertise, and the seconds since a reception.
@@ -155,13 +160,20 @@ package struct BeaconFilter: Sendable, Hashable {
   private static let leastSilence: Float = 0.03
   private static let silenceGain: Float = 0.05
 
+  /// The threshold that counts. The site's sensitivity is believed until a beacon contradicts it by
+  /// some four decibels: smaller differences are within the error of ``threshold``.
+  private var shift: Float {
+    let square = threshold * threshold
+    return threshold * square / (square + 16)
+  }
+
   /// Sets the workspace's logarithms of the likelihoods.
   private func weigh(_ evidence: [Evidence], _ model: SiteModel, _ workspace: inout Workspace) {
     var lying = Accumulator(width: model.grid.width)
     var carried = Accumulator(width: model.grid.width)
     workspace.clearLogarithms()
     var outside: Float = 0
-    let power = measuredPower + offset
+    let (power, shift) = (measuredPower + offset, shift)
     for (receiver, evidence) in evidence.enumerated() {
       let losses = model.grid.losses[
         receiver * model.grid.width..<(receiver + 1) * model.grid.width]
@@ -170,7 +182,7 @@ package struct BeaconFilter: Sendable, Hashable {
       case .received(let count, let mean):
         let shadow = shadows[receiver]
         let weight = 1 - shadow.reception
-        workspace.add(chances.received, power, lossFactor, losses, shadow, weight: weight)
+        workspace.add(chances.received, power - shift, lossFactor, losses, shadow, weight: weight)
         outside += Self.receptionOutside * weight
         guard let mean else { break }
         let noise = model.variance(count: count)
@@ -181,7 +193,7 @@ package struct BeaconFilter: Sendable, Hashable {
       case .absent:
         let shadow = shadows[receiver]
         let weight = 1 - shadow.absence
-        workspace.add(chances.absent, power, lossFactor, losses, shadow, weight: weight)
+        workspace.add(chances.absent, power - shift, lossFactor, losses, shadow, weight: weight)
       case .missing: break
       }
     }
@@ -207,6 +219,69 @@ package struct BeaconFilter: Sendable, Hashable {
     return -0.5 * (error * error / variance + Float.log(variance))
   }
 
+  /// The prior variance of the threshold, and what a second adds to its variance, in dB².
+  private static let thresholdPrior: Float = 36
+  private static let thresholdDrift: Float = 0.02
+
+  /// Learns the threshold from which receivers received the beacon and which did not, if it is inside.
+  ///
+  /// A step of Newton's method to the maximum of the probability of these receptions, as in an
+  /// extended Kalman filter. The slope is the mean of those of the cells, by their probabilities
+  /// (Fisher's identity). The offset takes its part of the slope: a beacon that is received more
+  /// seldom may also be weaker.
+  private mutating func learnThreshold(
+    _ evidence: [Evidence], _ model: SiteModel, _ workspace: Workspace, inside: Float
+  ) {
+    let power = measuredPower + offset - threshold
+    // The logarithms are by the whole dB, and flat at their ends.
+    let reach = 3
+    var slope: Float = 0
+    var curvature: Float = 0
+    for (receiver, evidence) in evidence.enumerated() {
+      let chances = model.chances(receiver: receiver, advertisements: advertisements)
+      let shadow = shadows[receiver]
+      let logarithms: [Float]
+      let weight: Float
+      switch evidence {
+      case .received: (logarithms, weight) = (chances.received, 1 - shadow.reception)
+      case .absent: (logarithms, weight) = (chances.absent, 1 - shadow.absence)
+      case .missing: continue
+      }
+      func add(_ weights: [Float], _ memory: Memory) {
+        let scale = lossFactor * (1 - memory.share)
+        let top = power + memory.level - SiteModel.lowestLevel
+        for cell in weights.indices where weights[cell] > 0.001 * inside {
+          let loss = model.grid.losses[receiver * model.grid.width + cell / 8][cell % 8]
+          let level = max(
+            Float(reach), min(top - scale * loss, Float(logarithms.count - 1 - reach)))
+          let index = Int(level.rounded())
+          let (below, above) = (logarithms[index - reach], logarithms[index + reach])
+          let share = weight * weights[cell] / inside
+          slope += share * (below - above) / Float(2 * reach)
+          curvature +=
+            share * max(0, 2 * logarithms[index] - below - above) / Float(reach * reach)
+        }
+      }
+      add(workspace.still, shadow.lying)
+      add(workspace.moving, shadow.carried)
+    }
+    let prior = min(Self.thresholdPrior, thresholdVariance + Self.thresholdDrift)
+    thresholdVariance = 1 / (1 / prior + curvature)
+    threshold += max(-3, min(3, thresholdVariance * slope))
+    threshold = max(-5, min(30, threshold))
+    change(offsetBy: -max(-1, min(1, min(offsetVariance, 8) * slope)))
+  }
+
+  /// Changes the offset, and with it what the shadowing of each receiver is relative to.
+  private mutating func change(offsetBy change: Float) {
+    let change = max(-30 - offset, min(30 - offset, change))
+    offset += change
+    for receiver in shadows.indices {
+      shadows[receiver].lying.level -= change * shadows[receiver].lying.share
+      shadows[receiver].carried.level -= change * shadows[receiver].carried.share
+    }
+  }
+
   /// Learns the offset and the loss factor of the beacon, and the shadowing of each receiver.
   private mutating func learn(
     _ evidence: [Evidence], _ model: SiteModel, _ workspace: Workspace
@@ -217,6 +292,8 @@ package struct BeaconFilter: Sendable, Hashable {
     let share = moving / inside
     let persistence = (1 - share) * model.persistenceStill + share * model.persistenceMoving
     let variance = model.shadowing * model.shadowing
+    // Where no receiver receives the beacon, it may be anywhere.
+    if gap == 0 { learnThreshold(evidence, model, workspace, inside: inside) }
     let power = measuredPower + offset
     for (receiver, evidence) in evidence.enumerated() {
       if case .received(let count, let mean?) = evidence {
@@ -238,18 +315,14 @@ package struct BeaconFilter: Sendable, Hashable {
     // What is learned from cells that disagree, and while the beacon may be carried, stays uncertain.
     let belief = still / inside
     let (bias, biasVariance) = workspace.moments(residual.offsets, residual.offsetVariances)
-    let change = min(30 - offset, max(-30 - offset, bias * belief))
-    offset += change
-    offsetVariance = min(64, max(2, biasVariance + (bias - change) * (bias - change)))
+    let left = bias * (1 - belief)
+    change(offsetBy: bias * belief)
+    offsetVariance = min(64, max(2, biasVariance + left * left))
     let (excess, excessVariance) = workspace.moments(residual.factors, residual.factorVariances)
     let factorChange = min(1.8 - lossFactor, max(0.3 - lossFactor, excess * belief / 2))
     lossFactor += factorChange
-    let left = excess - factorChange
-    lossFactorVariance = min(0.1, max(0.01, excessVariance + left * left))
-    for receiver in shadows.indices {
-      shadows[receiver].lying.level -= change * shadows[receiver].lying.share
-      shadows[receiver].carried.level -= change * shadows[receiver].carried.share
-    }
+    let excessLeft = excess - factorChange
+    lossFactorVariance = min(0.1, max(0.01, excessVariance + excessLeft * excessLeft))
   }
 }
 

@@ -5,7 +5,7 @@ package import Bytes
 
 extension SiteFusion {
   private static let version: UInt8 = 5
-  /// The version before, in which receivers had no live time of their own.
+  /// The version before, in which receivers had no live time of their own, and beacons no threshold.
   static let formerVersion = version - 1
 
   /// The bytes of the state.
@@ -48,7 +48,7 @@ extension SiteFusion {
     try clock.read(&cursor, receivers: names.map { numbers[$0] }, version: version)
     for _ in 0..<(try cursor.readCount(ofBytes: 60)) {
       let identity = try cursor.readIdentity()
-      var beacon = try Beacon(reading: &cursor)
+      var beacon = try Beacon(reading: &cursor, version: version)
       if !isSameSite || !beacon.filter.fits(model) {
         beacon.filter = BeaconFilter(
           model, measuredPower: beacon.filter.measuredPower, place: index(of: beacon.place))
@@ -82,7 +82,7 @@ extension SiteFusion.Beacon {
     filter.encode(into: &state)
   }
 
-  fileprivate init(reading cursor: inout ByteCursor) throws(ParseError) {
+  fileprivate init(reading cursor: inout ByteCursor, version: UInt8) throws(ParseError) {
     received = try cursor.readLittleEndian(Int64.self)
     since = try cursor.readLittleEndian(Int64.self)
     let start = cursor.offset
@@ -96,7 +96,7 @@ extension SiteFusion.Beacon {
     }
     otherPower = Int8(exactly: try cursor.readLittleEndian(Int16.self))
     otherPowerReports = Int(try cursor.readLittleEndian(UInt32.self))
-    filter = try BeaconFilter(reading: &cursor)
+    filter = try BeaconFilter(reading: &cursor, version: version)
   }
 }
 

@@ -141,6 +141,14 @@ func cases() -> [Case] {
         $0.real.receivers[index].rate = [0.9, 0.5, 0.7, 0.3][index % 4]
       }
     },
+    make("poor receivers") {
+      $0.real.propagation.sensitivity = -82
+      for index in $0.real.receivers.indices { $0.real.receivers[index].rate = 0.6 }
+    },
+    make("worse receivers") {
+      $0.real.propagation.sensitivity = -76
+      $0.configuration.advertisements = 1
+    },
     make("all wrong") {
       $0.configuration.shadowing = 7
       $0.configuration.power = 5
