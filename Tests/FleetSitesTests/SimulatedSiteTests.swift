@@ -55,6 +55,23 @@ import Testing
     #expect(scores.fusion.falseChangesPerHour < scores.nearest.falseChangesPerHour / 20)
   }
 
+  /// What they do not receive is no evidence that a beacon is outside.
+  @Test(arguments: [0.9, 0.6]) func learnsThatReceiversAreWorse(rate: Double) {
+    var real = Site(planOf: 8)
+    real.propagation.sensitivity += 10
+    for index in real.receivers.indices { real.receivers[index].rate = rate }
+    var configuration = SiteSimulator.Configuration()
+    configuration.beacons = 20
+    let scores = Self.scores(Site(planOf: 8), real: real, configuration, seconds: 300)
+    print(
+      "worse receivers, rate \(rate): right \(scores.fusion.rightShare), "
+        + "wrong \(scores.fusion.wrongShare), nearest wrong \(scores.nearest.wrongShare), "
+        + "calibration error \(scores.fusion.expectedCalibrationError)")
+    #expect(scores.fusion.rightShare > scores.nearest.rightShare)
+    #expect(scores.fusion.wrongShare < scores.nearest.wrongShare * 0.6)
+    #expect(scores.fusion.expectedCalibrationError < 0.08)
+  }
+
   @Test func isCalibratedWhereTheSiteFileIsWrong() {
     var cases: [(String, Site, SiteSimulator.Configuration)] = []
     func add(

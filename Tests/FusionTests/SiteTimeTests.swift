@@ -583,7 +583,7 @@ import Testing
       let filter = try #require(fusion.beacons[Self.beacon(1)]).filter
       return filter.size - 4 * filter.weights.count
     }
-    #expect(sizes == (1...4).map { 64 + 28 * $0 })
+    #expect(sizes == (1...4).map { 72 + 28 * $0 })
   }
 
   @Test func `reports that wait are bounded by their bytes`() {
