@@ -29,6 +29,25 @@ import Testing
     #expect(scene.listener.all.count == 31)
   }
 
+  /// It comes while others begin to wait for it.
+  @Test func isNeverMissed() async throws {
+    for _ in 0..<100 {
+      let scene = Scene()
+      scene.scanner.finish(at: 1)
+      scene.manager.startRangingBeacons(satisfying: CLBeaconIdentityConstraint(uuid: Scene.lobby))
+      try await withThrowingTaskGroup { group in
+        for _ in 0..<8 {
+          group.addTask {
+            for _ in 0..<Int.random(in: 0..<200) { await Task.yield() }
+            try await scene.services.ended()
+          }
+        }
+        scene.scanner.clock.advance(by: 2)
+        try await group.waitForAll()
+      }
+    }
+  }
+
   @Test func doesNotComeBefore() async throws {
     let scene = Scene()
     scene.scanner.finish(at: 30)

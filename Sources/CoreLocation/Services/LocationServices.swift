@@ -363,12 +363,11 @@ protocol SourceService: Sendable {
 extension SourceService {
   /// Waits for the end, and until every client has dealt with all events. Throws the failure.
   fileprivate func waitForEnd(_ core: ServiceManager) async throws {
-    if end == nil {
-      // This client reads the events of one service only, so no recording waits for it.
-      let client = core.addClient(in: .observers, pacesRecordings: false)
-      defer { client.remove() }
-      try await readEvents(of: client)
-    }
+    // This client reads the events of one service only, so no recording waits for it. An end that
+    // comes after the look is among its events.
+    let client = core.addClient(in: .observers, pacesRecordings: false)
+    defer { client.remove() }
+    if end == nil { try await readEvents(of: client) }
     await deliveriesFinished()
     if let failure { throw failure }
   }
