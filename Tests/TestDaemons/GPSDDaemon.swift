@@ -36,7 +36,10 @@ package final class GPSDDaemon {
   package func kill() { daemon.kill() }
 
   /// Adds the receiver that sends to a port, or removes it.
-  package func add(_ port: UInt16) throws { try control("add", port) }
+  package func add(_ port: UInt16) throws {
+    // The control socket has its name before it accepts connections.
+    guard eventually({ (try? control("add", port)) != nil }) else { throw Refused() }
+  }
   package func remove(_ port: UInt16) throws { try control("remove", port) }
 
   private func control(_ command: String, _ port: UInt16) throws {
@@ -46,9 +49,8 @@ package final class GPSDDaemon {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/sbin/gpsdctl")
     process.arguments = [command, "udp://127.0.0.1:\(port)"]
-    process.environment = ProcessInfo.processInfo.environment.merging(
-      ["GPSD_SOCKET": controlPath]
-    ) { $1 }
+    // Without a connection, gpsdctl starts a gpsd of its own on that socket if it finds the program.
+    process.environment = ["GPSD_SOCKET": controlPath, "PATH": "/"]
     process.standardError = FileHandle.nullDevice
     let started = try StartedProcess(process)
     started.wait()
