@@ -223,14 +223,14 @@ package struct BeaconFilter: Sendable, Hashable {
   private static let thresholdPrior: Float = 36
   private static let thresholdDrift: Float = 0.02
 
-  /// Learns the threshold from which receivers received the beacon and which did not, if it is inside.
+  /// Learns the threshold from which receivers received the beacon and which did not.
   ///
   /// A step of Newton's method to the maximum of the probability of these receptions, as in an
   /// extended Kalman filter. The slope is the mean of those of the cells, by their probabilities
-  /// (Fisher's identity). The offset takes its part of the slope: a beacon that is received more
+  /// (Fisher's identity); the outside has none, so a beacon in the street teaches nothing. The offset takes its part of the slope: a beacon that is received more
   /// seldom may also be weaker.
   private mutating func learnThreshold(
-    _ evidence: [Evidence], _ model: SiteModel, _ workspace: Workspace, inside: Float
+    _ evidence: [Evidence], _ model: SiteModel, _ workspace: Workspace
   ) {
     let power = measuredPower + offset - threshold
     // The logarithms are by the whole dB, and flat at their ends.
@@ -250,13 +250,13 @@ package struct BeaconFilter: Sendable, Hashable {
       func add(_ weights: [Float], _ memory: Memory) {
         let scale = lossFactor * (1 - memory.share)
         let top = power + memory.level - SiteModel.lowestLevel
-        for cell in weights.indices where weights[cell] > 0.001 * inside {
+        for cell in weights.indices where weights[cell] > 0.001 {
           let loss = model.grid.losses[receiver * model.grid.width + cell / 8][cell % 8]
           let level = max(
             Float(reach), min(top - scale * loss, Float(logarithms.count - 1 - reach)))
           let index = Int(level.rounded())
           let (below, above) = (logarithms[index - reach], logarithms[index + reach])
-          let share = weight * weights[cell] / inside
+          let share = weight * weights[cell]
           slope += share * (below - above) / Float(2 * reach)
           curvature +=
             share * max(0, 2 * logarithms[index] - below - above) / Float(reach * reach)
@@ -293,7 +293,7 @@ package struct BeaconFilter: Sendable, Hashable {
     let persistence = (1 - share) * model.persistenceStill + share * model.persistenceMoving
     let variance = model.shadowing * model.shadowing
     // Where no receiver receives the beacon, it may be anywhere.
-    if gap == 0 { learnThreshold(evidence, model, workspace, inside: inside) }
+    if gap == 0 { learnThreshold(evidence, model, workspace) }
     let power = measuredPower + offset
     for (receiver, evidence) in evidence.enumerated() {
       if case .received(let count, let mean?) = evidence {

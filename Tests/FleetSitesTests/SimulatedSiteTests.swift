@@ -72,6 +72,27 @@ import Testing
     #expect(scores.fusion.expectedCalibrationError < 0.08)
   }
 
+  /// One receiver receives it weakly, and all others nothing.
+  @Test(arguments: [-92, -88, -84], [0, 3, 6])
+  func aBeaconInTheStreetIsInNoRoom(rssi: Double, number: Int) {
+    let site = Site(planOf: 8)
+    var fusion = SiteFusion(SiteModel(site))
+    let beacon = BeaconIdentity(uuid: SiteSimulator.uuid, major: 1, minor: 1)
+    for second in 1...300 as ClosedRange<Int64> {
+      for (index, receiver) in site.receivers.enumerated() {
+        let isReceived = index == number && second % 3 != 0
+        let mean = rssi + Double(second % 5) - 2
+        _ = fusion.receive(
+          ReceiverSecond(
+            receiver: receiver.name, boot: 1, number: UInt64(second), time: second * 1000,
+            receptions: isReceived ? [.init(beacon, count: 2, mean: mean)] : []))
+      }
+      if case .room(let name)? = fusion.estimate(of: beacon)?.place {
+        Issue.record("in \(name) after \(second) s")
+      }
+    }
+  }
+
   @Test func isCalibratedWhereTheSiteFileIsWrong() {
     var cases: [(String, Site, SiteSimulator.Configuration)] = []
     func add(
