@@ -56,8 +56,8 @@ package struct BeaconFilter: Sendable, Hashable {
   /// know, and it differs between places.
   var lossFactor: Float = 1
   var lossFactorVariance: Float = 0.1
-  /// The signal strength at which receivers begin to receive the beacon, above the site's sensitivity
-  /// in dB, as their receptions say.
+  /// The signal strength of which receivers receive half of the advertisements, above the site's
+  /// sensitivity in dB, as their receptions say.
   var threshold: Float = 0
   var thresholdVariance = Self.thresholdPrior
   /// The advertisements of a second.
@@ -160,8 +160,8 @@ package struct BeaconFilter: Sendable, Hashable {
   private static let leastSilence: Float = 0.03
   private static let silenceGain: Float = 0.05
 
-  /// The threshold that counts. The site's sensitivity is believed until a beacon contradicts it by
-  /// some four decibels: smaller differences are within the error of ``threshold``.
+  /// The part of the threshold that counts: half of it at 4 dB, and less below, because small
+  /// differences are within its error.
   private var shift: Float {
     let square = threshold * threshold
     return threshold * square / (square + 16)

@@ -55,7 +55,7 @@ import Testing
     #expect(scores.fusion.falseChangesPerHour < scores.nearest.falseChangesPerHour / 20)
   }
 
-  /// What they do not receive is no evidence that a beacon is outside.
+  /// A beacon that they do not receive may be inside.
   @Test(arguments: [0.9, 0.6]) func learnsThatReceiversAreWorse(rate: Double) {
     var real = Site(planOf: 8)
     real.propagation.sensitivity += 10
