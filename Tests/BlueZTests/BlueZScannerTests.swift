@@ -1,6 +1,7 @@
 import Advertising
 import BeaconTesting
 import DBusMessages
+import Glibc
 import Scanning
 import TestSupport
 import Testing
@@ -265,6 +266,22 @@ import Testing
     if call == nil { bluez.setMute(true) }
     try receive(scanner, into: &received) { $0.conditions.last == .notAnswering }
     #expect(!received.isLossLate)
+    bluez.setMute(false)
+    try receive(scanner, into: &received) { !$0.isLost }
+  }
+
+  /// The machine stands still between the report that bluetoothd does not answer and its answer.
+  @Test func `a pause of this process does not hide that bluetoothd answers again`() throws {
+    let bluez = try ModelBlueZ(on: bus, .init(stallsAt: "StartDiscovery"))
+    defer { bluez.end() }
+    let scanner = scanner()
+    var received = Received()
+    try receive(scanner, into: &received) { $0.conditions.last == .notAnswering }
+    usleep(3_500_000)
+    for _ in 0..<2 {
+      var sightings: [Sighting] = []
+      _ = scanner.receive(for: .ranging, until: nil, into: &sightings)
+    }
     bluez.setMute(false)
     try receive(scanner, into: &received) { !$0.isLost }
   }

@@ -230,7 +230,9 @@ extension InGuest {
         "monitor", "--backend", "bluez", "--adapter", "hci0", "--region",
         "desk=\(FaultTests.region)", by: .person)
       let scan = try LiveCommand("scan", "--backend", "bluez", "--adapter", "hci0", by: .person)
-      let shared = try #require(command.line("health") { $0["state"] == "shared" })
+      let shared = try #require(
+        command.line("health") { $0["state"] == "shared" },
+        "reported \(command.health()): \(command.error)")
       #expect(shared["message"]?.contains("--experimental") == true)
       #expect(!shared.isReceptionLost)
       try #require(command.line("enter") != nil, "\(command.error)")

@@ -17,7 +17,6 @@ package struct BlueZSession: ~Copyable, SourceSession {
   /// The mirror of bluetoothd's objects, and whether it is complete.
   private var objects = ManagedObjects()
   private var isReady = false
-  private var isMute = false
   /// The time when bluetoothd last sent something, came or went.
   private var latestMessage = MonotonicTime(nanoseconds: 0)
   private var latestRead = MonotonicTime(nanoseconds: 0)
@@ -167,7 +166,6 @@ package struct BlueZSession: ~Copyable, SourceSession {
 
   private mutating func leave() {
     isReady = false
-    isMute = false
     objects.reset([])
     adapters = []
     for index in links.indices { links[index].reset() }
@@ -194,12 +192,11 @@ package struct BlueZSession: ~Copyable, SourceSession {
 
   private mutating func checkAnswers(at now: MonotonicTime, since start: MonotonicTime) {
     // Other messages may come before an answer, so the time counts from the latest one.
-    isMute =
-      client.owner != nil
-      && client.calls.values.contains { call in
-        now.nanoseconds(since: max(call.sent, latestMessage)) >= Self.answerLimit
-      }
-    if isMute { report(.notAnswering, at: max(latestMessage, reached ?? start)) }
+    let isMute = client.calls.values.contains { call in
+      now.nanoseconds(since: max(call.sent, latestMessage)) >= Self.answerLimit
+    }
+    guard client.owner != nil, isMute else { return }
+    report(.notAnswering, at: max(latestMessage, reached ?? start))
   }
 
   // MARK: Requests
@@ -244,7 +241,7 @@ package struct BlueZSession: ~Copyable, SourceSession {
     let event = client.event(of: message)
     if let owner = client.owner, message.sender == owner {
       latestMessage = now
-      if isMute, isReady {
+      if obstacle == .notAnswering, isReady {
         // The fate of the requests is unknown, so everything starts again with a new connection.
         client.disconnect()
         return leave()
