@@ -335,6 +335,16 @@ import Testing
     #expect(received.conditions == [.scanning])
   }
 
+  @Test func `a discovery that is not answered while other calls are is asked for again`() throws {
+    let bluez = try ModelBlueZ(on: bus, .init(hasMonitors: false, lostAnswers: 1))
+    defer { bluez.end() }
+    let scanner = scanner()
+    var received = Received()
+    try receive(scanner, into: &received) { !$0.isLost }
+    #expect(received.conditions == [.refused, .shared])
+    #expect(received.health[0].sentence.contains("StartDiscovery"))
+  }
+
   @Test func `values of other types than bluetoothd's are passed over`() throws {
     let bluez = try ModelBlueZ(on: bus)
     defer { bluez.end() }

@@ -13,6 +13,8 @@ final class ModelBlueZ: Sendable {
     var isPowered = true
     /// How often StartDiscovery is answered with `InProgress`, though nothing is in progress.
     var busyAnswers = 0
+    /// How often StartDiscovery is never answered, while other calls are.
+    var lostAnswers = 0
     var isMute = false
     /// Whether calls are received and never answered, while signals are sent.
     var ignoresCalls = false
@@ -196,6 +198,11 @@ final class ModelBlueZ: Sendable {
           call: "Activate", of: "org.bluez.AdvertisementMonitor1", at: root + "/monitor",
           to: client))
     case "StartDiscovery":
+      let isLost = state.withLock { state in
+        defer { state.behavior.lostAnswers = max(0, state.behavior.lostAnswers - 1) }
+        return state.behavior.lostAnswers > 0
+      }
+      guard !isLost else { return }
       let isBusy = state.withLock { state in
         defer { state.behavior.busyAnswers = max(0, state.behavior.busyAnswers - 1) }
         if state.behavior.busyAnswers == 0 { state.discoverers.insert(client) }

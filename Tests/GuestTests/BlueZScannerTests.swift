@@ -229,18 +229,20 @@ extension InGuest {
       let command = try LiveCommand(
         "monitor", "--backend", "bluez", "--adapter", "hci0", "--region",
         "desk=\(FaultTests.region)", by: .person)
-      let scan = try LiveCommand("scan", "--backend", "bluez", "--adapter", "hci0", by: .person)
       let shared = try #require(
         command.line("health") { $0["state"] == "shared" },
         "reported \(command.health()): \(command.error)")
       #expect(shared["message"]?.contains("--experimental") == true)
       #expect(!shared.isReceptionLost)
       try #require(command.line("enter") != nil, "\(command.error)")
+      let scan = try LiveCommand("scan", "--backend", "bluez", "--adapter", "hci0", by: .person)
+      try #require(scan.line("sighting") != nil, "\(scan.error)")
       sleep(Guest.isLong ? 120 : 25)
       #expect(command.lines("exit").isEmpty)
+      #expect(
+        Guest.wait { scan.lines("sighting").count >= 2 }, "\(scan.health()): \(scan.error)")
       let times = scan.lines("sighting").map(\.arrival)
       print("seconds between sightings: \(zip(times, times.dropFirst()).map { $1 - $0 })")
-      #expect(times.count >= 2)
       #expect(scan.interrupt() == 0)
       #expect(command.interrupt() == 0)
       try air.stop()

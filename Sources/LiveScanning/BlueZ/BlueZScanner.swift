@@ -22,7 +22,9 @@ extension BlueZScanner {
     self.init(
       configuration.adapters.description, BlueZSession(configuration, on: bus, limits: limits)
     ) {
-      BlueZView.current(bus, limits: limits).availability(of: configuration.adapters)
+      // On a busy machine bluetoothd takes seconds for its answer.
+      BlueZView.current(bus, limits: limits, within: 10 * MonotonicTime.nanosecondsPerSecond)
+        .availability(of: configuration.adapters)
     }
   }
 }

@@ -38,6 +38,8 @@ package struct BlueZSession: ~Copyable, SourceSession {
   /// The nanoseconds without a message after which bluetoothd is pinged, and for an answer.
   private static let lifeInterval: Int64 = 2_000_000_000
   private static let answerLimit: Int64 = 4_000_000_000
+  /// The nanoseconds for the answer to a request while bluetoothd answers others.
+  private static let requestLimit: Int64 = 10_000_000_000
 
   init(_ configuration: LiveScanner.Configuration, on address: BusAddress, limits: BusLimits) {
     self.configuration = configuration
@@ -195,8 +197,23 @@ package struct BlueZSession: ~Copyable, SourceSession {
     let isMute = client.calls.values.contains { call in
       now.nanoseconds(since: max(call.sent, latestMessage)) >= Self.answerLimit
     }
-    guard client.owner != nil, isMute else { return }
+    guard client.owner != nil, isMute else { return giveUpRequests(at: now) }
     report(.notAnswering, at: max(latestMessage, reached ?? start))
+  }
+
+  /// Takes requests without an answer for refused, so that they are sent again.
+  private mutating func giveUpRequests(at now: MonotonicTime) {
+    for (serial, call) in client.calls
+    where now.nanoseconds(since: call.sent) >= Self.requestLimit {
+      guard case .request(let request, let index) = call.subject else { continue }
+      client.calls[serial] = nil
+      let detail = "\(request.rawValue) is not answered"
+      switch request {
+      case .registerMonitor: links[index].monitorRefused()
+      case .startDiscovery: links[index].discoveryRefused(.refused, detail: detail, at: now)
+      case .setFilter, .stopDiscovery: break
+      }
+    }
   }
 
   // MARK: Requests
