@@ -81,8 +81,8 @@ private struct SiteReader {
     try check(
       root,
       keys: [
-        "name", "walkingSpeed", "opening", "signal", "rooms", "receivers", "levels", "plan",
-        "beacons",
+        "name", "walkingSpeed", "opening", "lying", "signal", "rooms", "receivers", "levels",
+        "plan", "beacons",
       ])
     let site = try site(root)
     return SiteFile(
@@ -112,6 +112,7 @@ private struct SiteReader {
       propagation: try propagation(root.table("signal")))
     site.walkingSpeed = try number(root, "walkingSpeed", in: 0.05...3) ?? site.walkingSpeed
     site.opening = try number(root, "opening", in: 0.001...1) ?? site.opening
+    site.lying = try number(root, "lying", in: 1...86_400) ?? site.lying
     return site
   }
 

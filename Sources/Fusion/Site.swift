@@ -112,6 +112,8 @@ package struct Site: Sendable, Hashable {
   package var walkingSpeed = 1.0
   /// The share of a wall between two rooms through which people walk.
   package var opening = 0.3
+  /// The mean seconds for which a beacon lies before someone takes it.
+  package var lying = 120.0
 
   package init(
     _ name: String, rooms: [Room], receivers: [Receiver], levels: [Level] = [],

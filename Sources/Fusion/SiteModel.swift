@@ -20,6 +20,7 @@ package struct SiteModel: Sendable {
     self.site = site
     grid = SiteGrid(site)
     fingerprint = site.fingerprint
+    starts = Float(1 / site.lying)
     let propagation = site.propagation
     tables = site.receivers.map { receiver in
       Self.rates.map { rate in
@@ -31,9 +32,9 @@ package struct SiteModel: Sendable {
   var receivers: Int { site.receivers.count }
   var shadowing: Float { Float(site.propagation.shadowing) }
 
-  /// The share of lying beacons that someone takes in a second, one in two minutes, and of carried
-  /// ones that someone puts down, one in fifteen seconds.
-  let starts: Float = 1 / 120
+  /// The share of lying beacons that someone takes in a second, and of carried ones that someone puts
+  /// down, one in fifteen seconds.
+  let starts: Float
   let stops: Float = 1 / 15
   /// The share of carried beacons at an entrance that leave, and of those outside that enter.
   let leaves: Float = 1 / 60

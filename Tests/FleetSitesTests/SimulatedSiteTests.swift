@@ -55,6 +55,19 @@ import Testing
     #expect(scores.fusion.falseChangesPerHour < scores.nearest.falseChangesPerHour / 20)
   }
 
+  /// People walk about with the beacons, and the site file says so.
+  @Test func followsBeaconsThatPeopleWear() {
+    var configuration = SiteSimulator.Configuration()
+    configuration.stay = 5
+    configuration.beacons = 20
+    var worn = Site(planOf: 8)
+    worn.lying = 5
+    let usual = Self.scores(Site(planOf: 8), configuration, seconds: 300).fusion
+    let scores = Self.scores(worn, configuration, seconds: 300).fusion
+    #expect(scores.rightShare > usual.rightShare)
+    #expect(scores.wrongShare < usual.wrongShare)
+  }
+
   /// A beacon that they do not receive may be inside.
   @Test(arguments: [0.9, 0.6]) func learnsThatReceiversAreWorse(rate: Double) {
     var real = Site(planOf: 8)

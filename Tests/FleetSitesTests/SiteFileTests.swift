@@ -24,6 +24,15 @@ import Testing
     try SiteFile(parsing: Array((rooms + text).utf8))
   }
 
+  @Test func readsHowLongBeaconsLie() throws {
+    #expect(try Self.read("").site.lying == 120)
+    #expect(try SiteFile(parsing: Array(("lying = 2\n" + Self.rooms).utf8)).site.lying == 2)
+    let error = try #require(throws: SiteFileError.self) {
+      try SiteFile(parsing: Array(("lying = 0\n" + Self.rooms).utf8))
+    }
+    #expect("\(error)".contains("lying: expected a number from 1.0 to 86400.0"))
+  }
+
   @Test func readsAPlan() throws {
     let file = try Self.read(
       "[plan]\nimage = \"ground.svg\"\nmetersPerPixel = 0.05\nx = -1.5\ny = 2")
