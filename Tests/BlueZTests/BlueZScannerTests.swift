@@ -336,7 +336,7 @@ import Testing
   }
 
   @Test func `a discovery that is not answered while other calls are is asked for again`() throws {
-    let bluez = try ModelBlueZ(on: bus, .init(hasMonitors: false, lostAnswers: 1))
+    let bluez = try ModelBlueZ(on: bus, .init(hasMonitors: false, losesAnswer: true))
     defer { bluez.end() }
     let scanner = scanner()
     var received = Received()

@@ -13,8 +13,9 @@ final class ModelBlueZ: Sendable {
     var isPowered = true
     /// How often StartDiscovery is answered with `InProgress`, though nothing is in progress.
     var busyAnswers = 0
-    /// How often StartDiscovery is never answered, while other calls are.
-    var lostAnswers = 0
+    /// Whether StartDiscovery is never answered, as that of the first of two clients at the same time. The
+    /// discovery starts, and the client's next one is refused with `InProgress`.
+    var losesAnswer = false
     var isMute = false
     /// Whether calls are received and never answered, while signals are sent.
     var ignoresCalls = false
@@ -198,21 +199,17 @@ final class ModelBlueZ: Sendable {
           call: "Activate", of: "org.bluez.AdvertisementMonitor1", at: root + "/monitor",
           to: client))
     case "StartDiscovery":
-      let isLost = state.withLock { state in
-        defer { state.behavior.lostAnswers = max(0, state.behavior.lostAnswers - 1) }
-        return state.behavior.lostAnswers > 0
-      }
-      guard !isLost else { return }
-      let isBusy = state.withLock { state in
+      let (isBusy, losesAnswer) = state.withLock { state in
         defer { state.behavior.busyAnswers = max(0, state.behavior.busyAnswers - 1) }
-        if state.behavior.busyAnswers == 0 { state.discoverers.insert(client) }
-        return state.behavior.busyAnswers > 0
+        let isBusy = state.behavior.busyAnswers > 0 || state.discoverers.contains(client)
+        if !isBusy { state.discoverers.insert(client) }
+        return (isBusy, state.behavior.losesAnswer)
       }
       guard !isBusy else {
         return try bus.replyError(
           to: message, name: "org.bluez.Error.InProgress", message: "Operation already in progress")
       }
-      try bus.reply(to: message)
+      if !losesAnswer { try bus.reply(to: message) }
       change(Self.adapter, "org.bluez.Adapter1", ["Discovering": .boolean(true)])
     case "StopDiscovery":
       _ = state.withLock { $0.discoverers.remove(client) }

@@ -38,8 +38,6 @@ package struct BlueZSession: ~Copyable, SourceSession {
   /// The nanoseconds without a message after which bluetoothd is pinged, and for an answer.
   private static let lifeInterval: Int64 = 2_000_000_000
   private static let answerLimit: Int64 = 4_000_000_000
-  /// The nanoseconds for the answer to a request while bluetoothd answers others.
-  private static let requestLimit: Int64 = 10_000_000_000
 
   init(_ configuration: LiveScanner.Configuration, on address: BusAddress, limits: BusLimits) {
     self.configuration = configuration
@@ -201,10 +199,11 @@ package struct BlueZSession: ~Copyable, SourceSession {
     report(.notAnswering, at: max(latestMessage, reached ?? start))
   }
 
-  /// Takes requests without an answer for refused, so that they are sent again.
+  /// Takes requests without an answer for refused, so that they are sent again. If two clients start
+  /// discoveries at the same time, bluetoothd never answers the first one.
   private mutating func giveUpRequests(at now: MonotonicTime) {
     for (serial, call) in client.calls
-    where now.nanoseconds(since: call.sent) >= Self.requestLimit {
+    where now.nanoseconds(since: call.sent) >= Self.answerLimit {
       guard case .request(let request, let index) = call.subject else { continue }
       client.calls[serial] = nil
       let detail = "\(request.rawValue) is not answered"
