@@ -227,8 +227,8 @@ package struct BeaconFilter: Sendable, Hashable {
   ///
   /// A step of Newton's method to the maximum of the probability of these receptions, as in an
   /// extended Kalman filter. The slope is the mean of those of the cells, by their probabilities
-  /// (Fisher's identity); the outside has none, so a beacon in the street teaches nothing. The offset takes its part of the slope: a beacon that is received more
-  /// seldom may also be weaker.
+  /// (Fisher's identity); the outside has none, so a beacon in the street teaches nothing. The offset
+  /// takes its part of the slope: a beacon that is received more seldom may also be weaker.
   private mutating func learnThreshold(
     _ evidence: [Evidence], _ model: SiteModel, _ workspace: Workspace
   ) {
