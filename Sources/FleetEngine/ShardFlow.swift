@@ -12,6 +12,8 @@ struct ShardFlow<Processor: ShardProcessor> {
   private var reports = 0
   /// The time of the first report that no stored state has.
   private var oldest: MonotonicTime?
+  /// What the transitions are of that may not be stored yet.
+  private var unconfirmed: Set<Substring> = []
 
   init(_ processor: Processor, _ version: StateVersion, at now: MonotonicTime) {
     self.processor = processor
@@ -27,6 +29,19 @@ struct ShardFlow<Processor: ShardProcessor> {
     if oldest == nil { oldest = now }
     return messages
   }
+
+  /// Returns whether all that was published must be stored before a message is published.
+  ///
+  /// A stream whose leader fails can lose a message and take a later one. So a transition follows the
+  /// former one of the same beacon only after that one's confirm.
+  func mustWait(before message: FleetMessage) -> Bool { unconfirmed.contains(message.subject) }
+
+  mutating func published(_ message: FleetMessage) {
+    if message.stream == .transitions { unconfirmed.insert(message.subject) }
+  }
+
+  /// Takes that the engine has stored all that was published.
+  mutating func confirmed() { unconfirmed.removeAll(keepingCapacity: true) }
 
   /// Whether reports have been processed that no stored state has.
   var hasNews: Bool { oldest != nil }

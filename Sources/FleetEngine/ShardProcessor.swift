@@ -54,4 +54,7 @@ package struct FleetMessage: Hashable, Sendable {
     self.routingKey = routingKey
     self.body = body
   }
+
+  /// The ``id`` without its number: what changes.
+  var subject: Substring { id.lastIndex(of: "/").map { id[..<$0] } ?? id[...] }
 }

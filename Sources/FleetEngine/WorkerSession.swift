@@ -96,6 +96,11 @@ final class WorkerSession<Processor: ShardProcessor> {
     shards[channel] = shard
   }
 
+  private func waitForConfirms(_ channel: UInt16) throws(EngineError) {
+    try connection.waitForConfirms(seconds: confirmTime, channel: channel)
+    flows[channel]?.confirmed()
+  }
+
   private var confirmTime: Double { isStopping() ? 0.5 : configuration.confirmTime }
 
   private func register(of shard: Shard) -> Register {
@@ -117,9 +122,15 @@ final class WorkerSession<Processor: ShardProcessor> {
         unpublished += 1
         continue
       }
+      if connection.countUnconfirmed(channel) == 0 {
+        flows[channel]?.confirmed()
+      } else if flows[channel]?.mustWait(before: message) == true {
+        try waitForConfirms(channel)
+      }
       try connection.publish(
         to: message.stream.exchange, message.routingKey, id: message.id, message.body,
         channel: channel)
+      flows[channel]?.published(message)
       published[message.stream, default: 0] += 1
     }
     count { status in
@@ -183,7 +194,7 @@ final class WorkerSession<Processor: ShardProcessor> {
   /// Stores a shard's state after its transitions, and acknowledges the reports that it has.
   private func store(_ channel: UInt16) throws(EngineError) {
     guard let shard = shards[channel], let flow = flows[channel], flow.hasNews else { return }
-    try connection.waitForConfirms(seconds: confirmTime, channel: channel)
+    try waitForConfirms(channel)
     let register = register(of: shard)
     let old = try register.take()
     guard old.version <= flow.version else {

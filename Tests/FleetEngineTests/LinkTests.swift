@@ -8,7 +8,7 @@ import Testing
 @testable import FleetEngine
 
 /// Counts reports. Its state is a number as text.
-private struct Tally: ShardProcessor {
+struct Tally: ShardProcessor {
   struct Unreadable: Error {}
   var count = 0
 

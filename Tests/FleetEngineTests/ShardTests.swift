@@ -30,6 +30,21 @@ import Testing
     }
   }
 
+  /// A stream whose leader fails can lose a message and take a later one.
+  @Test func `a transition waits for the confirm of the former one of its beacon`() throws {
+    func message(_ id: String, _ stream: FleetMessage.Stream = .transitions) -> FleetMessage {
+      FleetMessage(stream, id: id, routingKey: "site", body: [])
+    }
+    var flow = try ShardFlow(Tally(shard: 0, state: nil, context: ()), .none, at: .now)
+    flow.published(message("site/beacon/58"))
+    flow.published(message("site/60/0", .pictures))
+    #expect(flow.mustWait(before: message("site/beacon/63")))
+    #expect(!flow.mustWait(before: message("site/other/58")))
+    #expect(!flow.mustWait(before: message("site/60/1", .pictures)))
+    flow.confirmed()
+    #expect(!flow.mustWait(before: message("site/beacon/63")))
+  }
+
   /// A node that comes back has a part of a stream, and the next one has all of it.
   @Test func `a stream that a node has a part of is not another one`() {
     var reach = StreamReach()
