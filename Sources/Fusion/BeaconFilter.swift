@@ -200,6 +200,9 @@ package struct BeaconFilter: Sendable, Hashable {
     workspace.outsideLogarithm = outside
     // No receiver received the beacon. It may not have advertised.
     if gap > 0 { workspace.mix(silence) }
+    // A carried beacon's shadowing is less certain at each receiver, the less so the faster it moves.
+    // Nobody knows the pace, so that a beacon lies is believed for half of this.
+    carried.logarithms = (carried.logarithms + lying.logarithms) / 2
     lying.finish(offsetVariance, lossFactorVariance, into: &workspace.lying)
     carried.finish(offsetVariance, lossFactorVariance, into: &workspace.carried)
     workspace.residual = lying.residual(offsetVariance, lossFactorVariance)
@@ -347,7 +350,7 @@ private struct Accumulator {
   private var sums: [Sums]
   /// Σ w g² and Σ ln v.
   private var precision: Float = 0
-  private var logarithms: Float = 0
+  var logarithms: Float = 0
   private var isEmpty = true
 
   init(width: Int) { sums = Array(repeating: Sums(), count: width) }
