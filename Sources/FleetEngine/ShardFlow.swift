@@ -12,7 +12,7 @@ struct ShardFlow<Processor: ShardProcessor> {
   private var reports = 0
   /// The time of the first report that no stored state has.
   private var oldest: MonotonicTime?
-  /// What the transitions are of that may not be stored yet.
+  /// The beacons whose last transition may not be stored yet.
   private var unconfirmed: Set<Substring> = []
 
   init(_ processor: Processor, _ version: StateVersion, at now: MonotonicTime) {
@@ -30,17 +30,18 @@ struct ShardFlow<Processor: ShardProcessor> {
     return messages
   }
 
-  /// Returns whether all that was published must be stored before a message is published.
+  /// Returns whether all that was published must be confirmed before a message is published: a
+  /// transition follows the former one of the same beacon.
   ///
-  /// A stream whose leader fails can lose a message and take a later one. So a transition follows the
-  /// former one of the same beacon only after that one's confirm.
+  /// While the leader of a stream changes, RabbitMQ 3.10 can lose a message and store a later one. It
+  /// can even confirm one that it drops, but then leaves another one of the channel unconfirmed.
   func mustWait(before message: FleetMessage) -> Bool { unconfirmed.contains(message.subject) }
 
   mutating func published(_ message: FleetMessage) {
     if message.stream == .transitions { unconfirmed.insert(message.subject) }
   }
 
-  /// Takes that the engine has stored all that was published.
+  /// Notes that the engine has confirmed all that was published.
   mutating func confirmed() { unconfirmed.removeAll(keepingCapacity: true) }
 
   /// Whether reports have been processed that no stored state has.

@@ -55,6 +55,6 @@ package struct FleetMessage: Hashable, Sendable {
     self.body = body
   }
 
-  /// The ``id`` without its number: what changes.
+  /// The ``id`` without its number: in `transitions` what changes.
   var subject: Substring { id.lastIndex(of: "/").map { id[..<$0] } ?? id[...] }
 }

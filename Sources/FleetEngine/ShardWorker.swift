@@ -7,9 +7,10 @@ import Synchronization
 /// The engine gives each shard one worker at a time, and another one as soon as the connection of
 /// that one ends. The connection is therefore the lease: what was not acknowledged on it is
 /// discarded with it, and is delivered again, in order. For each shard the worker restores the
-/// processor from the shard's register, publishes the transitions, and after their confirms stores
-/// the new state, and after its confirm acknowledges the reports. A crash at any point repeats
-/// reports and transitions, and loses none; the ids of transitions make them one for readers.
+/// processor from the shard's register, publishes the transitions, those of a beacon each after the
+/// confirm of the former one, and after their confirms stores the new state, and after its confirm
+/// acknowledges the reports. A crash at any point repeats reports and transitions, and loses none; the
+/// ids of transitions make them one for readers.
 package final class ShardWorker<Processor: ShardProcessor>: Sendable {
   package struct Status: Sendable {
     package var link = EngineStatus()

@@ -28,6 +28,8 @@ final class WorkerSession<Processor: ShardProcessor> {
   /// The shards without a state, since when.
   private var missing: [Shard: (since: MonotonicTime, last: MonotonicTime)] = [:]
   private var lastChannel: UInt16 = 2
+  /// The seconds of waits for confirms since the last sweep.
+  private var waited = 0.0
 
   init(
     _ connection: AMQPConnection, _ configuration: EngineConfiguration, _ logger: Logger,
@@ -61,13 +63,14 @@ final class WorkerSession<Processor: ShardProcessor> {
       let next = try connection.next(seconds: Self.turnTime)
       let now = MonotonicTime.now
       // The engine has given the shards to others while this process stood still.
-      let gap = now.seconds(since: swept)
+      let gap = now.seconds(since: swept) - waited
       guard gap < Double(2 * configuration.heartbeat) else {
         throw EngineError("this process stood still for \(Int(gap)) s and gives up its shards")
       }
       if let (channel, report) = next { try process(report, channel, at: now) }
       guard next == nil || now.seconds(since: swept) >= Self.turnTime else { continue }
       swept = now
+      waited = 0
       try sweep(at: now)
       if now.seconds(since: balanced) >= pause {
         balanced = now
@@ -97,7 +100,9 @@ final class WorkerSession<Processor: ShardProcessor> {
   }
 
   private func waitForConfirms(_ channel: UInt16) throws(EngineError) {
+    let start = MonotonicTime.now
     try connection.waitForConfirms(seconds: confirmTime, channel: channel)
+    waited += min(confirmTime, MonotonicTime.now.seconds(since: start))
     flows[channel]?.confirmed()
   }
 
@@ -140,7 +145,7 @@ final class WorkerSession<Processor: ShardProcessor> {
     }
     // Half of the reports that the engine delivers without an acknowledgment.
     if flows[channel]?.isDue(
-      after: configuration.storeInterval, limit: Int(configuration.prefetch / 2), at: now) == true
+      after: configuration.storeInterval, limit: Int(configuration.prefetch / 2), at: .now) == true
     {
       try store(channel)
     }

@@ -200,8 +200,8 @@ package struct BeaconFilter: Sendable, Hashable {
     workspace.outsideLogarithm = outside
     // No receiver received the beacon. It may not have advertised.
     if gap > 0 { workspace.mix(silence) }
-    // A carried beacon's shadowing is less certain at each receiver, the less so the faster it moves.
-    // Nobody knows the pace, so that a beacon lies is believed for half of this.
+    // The faster a beacon is carried, the less certain is its shadowing at each receiver. The pace is
+    // not known, so only half of this counts in favor of lying.
     carried.logarithms = (carried.logarithms + lying.logarithms) / 2
     lying.finish(offsetVariance, lossFactorVariance, into: &workspace.lying)
     carried.finish(offsetVariance, lossFactorVariance, into: &workspace.carried)
@@ -348,7 +348,7 @@ private struct Accumulator {
   }
 
   private var sums: [Sums]
-  /// Σ w g² and Σ ln v.
+  /// Σ w g² and Σ ln v. The latter may be replaced.
   private var precision: Float = 0
   var logarithms: Float = 0
   private var isEmpty = true
