@@ -419,7 +419,8 @@ class Checks(AccessChecks, LocationChecks):
         self.page.run("document.querySelector('.top').style.paddingTop = '90px'")
         self.wait("a shift that was made to be observed", f"shifts.later > {result['later']} + 0.01")
         self.expect(result["later"] < 0.005, f"layout shifts of {result['later']:.4f}: {result['nodes'][:6]}")
-        self.expect(result["loading"] < 0.02, f"layout shifts of {result['loading']:.4f} while loading: {result['nodes'][:6]}")
+        # Depends on when the first report comes. 0.1 is the limit of a good page (Web Vitals, Cumulative Layout Shift).
+        self.expect(result["loading"] < 0.1, f"layout shifts of {result['loading']:.4f} while loading: {result['nodes'][:6]}")
         labels, overlaps = self.page.run(OVERLAPS)
         self.page.run("document.querySelector('.top').style.paddingTop = ''")
         if self.options.screens:
