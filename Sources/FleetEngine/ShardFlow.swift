@@ -33,8 +33,9 @@ struct ShardFlow<Processor: ShardProcessor> {
   /// Returns whether all that was published must be confirmed before a message is published: a
   /// transition follows the former one of the same beacon.
   ///
-  /// While the leader of a stream changes, RabbitMQ 3.10 can lose a message and store a later one. It
-  /// can even confirm one that it drops, but then leaves another one of the channel unconfirmed.
+  /// While the leader of a stream changes, RabbitMQ 3.10 can lose a message and store a later one.
+  /// Its source suggests that it can even confirm one that it drops, but then leaves another one of
+  /// the channel unconfirmed.
   func mustWait(before message: FleetMessage) -> Bool { unconfirmed.contains(message.subject) }
 
   mutating func published(_ message: FleetMessage) {
