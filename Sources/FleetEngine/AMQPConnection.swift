@@ -54,6 +54,8 @@ struct Delivery {
 
   /// The bytes that are kept of a delivered message. A longer one is cut.
   private static let maximumBody = 1 << 20
+  /// The numbers of the channels that are chosen here. librabbitmq keeps 128 KiB for each one used.
+  private static let choice: ClosedRange<UInt16> = 16...271
 
   let node: EngineConfiguration.Node
   private let table: crabbitmq
@@ -63,6 +65,9 @@ struct Delivery {
   /// The tags of each channel that are not confirmed yet, in order.
   private var unconfirmed: [UInt16: [UInt64]] = [:]
   private var backlog: Deque<(channel: UInt16, Delivery)> = []
+  /// The open channels whose numbers were chosen here.
+  private var chosenChannels: Set<UInt16> = []
+  private var lastChosen: UInt16 = 0
   private let state: amqp_connection_state_t
 
   /// Connects and logs in.
@@ -117,11 +122,21 @@ struct Delivery {
     try checkReply("open a channel on")
   }
 
+  /// Opens a channel, and returns its number from 16 on: not that of one that was closed a short
+  /// time ago, of which late frames may still come. At most 255 such channels are open.
+  func openChannel() throws(EngineError) -> UInt16 {
+    repeat {
+      lastChosen = Self.choice.contains(lastChosen + 1) ? lastChosen + 1 : Self.choice.lowerBound
+    } while !chosenChannels.insert(lastChosen).inserted
+    try openChannel(lastChosen)
+    return lastChosen
+  }
+
   /// Closes a channel. The engine gives what the channel has not acknowledged to other consumers.
-  /// The channel's number must not be used again soon: late frames of it may still come.
   func closeChannel(_ channel: UInt16) throws(EngineError) {
     let reply = unsafe table.channel_close(state, channel, AMQP_REPLY_SUCCESS)
     unsafe try check(reply, "close a channel on")
+    chosenChannels.remove(channel)
     partials[channel] = nil
     unconfirmed[channel] = nil
     published[channel] = nil
@@ -154,6 +169,7 @@ struct Delivery {
       }
     }
     try checkReply("declare the queue \(name) on")
+    unsafe table.maybe_release_buffers_on_channel(state, channel)
     return counts ?? (0, 0)
   }
 
@@ -165,10 +181,8 @@ struct Delivery {
 
   /// Returns the numbers of a queue's messages and consumers, or `nil` if it does not exist, by a
   /// channel of its own.
-  func countQueue(_ name: String, channel: UInt16) throws(EngineError) -> (
-    messages: Int, consumers: Int
-  )? {
-    try find(by: channel) { channel throws(EngineError) in
+  func countQueue(_ name: String) throws(EngineError) -> (messages: Int, consumers: Int)? {
+    try find { channel throws(EngineError) in
       try declareQueue(name, [], channel: channel, isPassive: true)
     }
   }
@@ -176,9 +190,9 @@ struct Delivery {
   /// Runs a body with a channel of its own. Returns `nil` if the engine does not have what the body
   /// uses: the engine closes the channel then.
   func find<Result>(
-    by channel: UInt16, _ body: (UInt16) throws(EngineError) -> Result
+    _ body: (UInt16) throws(EngineError) -> Result
   ) throws(EngineError) -> Result? {
-    try openChannel(channel)
+    let channel = try openChannel()
     let result: Result
     do throws(EngineError) {
       result = try body(channel)
@@ -187,6 +201,7 @@ struct Delivery {
       var reply = amqp_channel_close_ok_t()
       let number = amqp_method_number_t(CRABBITMQ_CHANNEL_CLOSE_OK)
       try check(unsafe table.send_method(state, channel, number, &reply), "close a channel on")
+      chosenChannels.remove(channel)
       return nil
     }
     try closeChannel(channel)
@@ -299,6 +314,12 @@ struct Delivery {
   func next(seconds: Double) throws(EngineError) -> (channel: UInt16, Delivery)? {
     if let next = backlog.popFirst() { return next }
     return try receive(seconds: seconds) { false }
+  }
+
+  /// Returns whether the node has sent a message on a channel that ``next(seconds:)`` has yet to return.
+  func hasReceived(on channel: UInt16) throws(EngineError) -> Bool {
+    while let next = try receive(seconds: 0, unless: { false }) { backlog.append(next) }
+    return backlog.contains { $0.channel == channel }
   }
 
   /// Waits until all that was published on a channel is stored.

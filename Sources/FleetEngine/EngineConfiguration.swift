@@ -37,6 +37,9 @@ package struct EngineConfiguration: Sendable, Equatable {
   package var confirmTime = 5.0
   /// The seconds that a node needs at most, after it came back, for what the others have of a stream.
   package var copyTime = 30.0
+  /// The seconds without a message after which a reader consumes a stream anew, and a worker a queue
+  /// whose reports wait: the engine may have forgotten the consumer, and does not say so.
+  package var silenceTime = 60.0
   /// The seconds within which a node stores what was declared: it answers before it does.
   package var declareTime = 3.0
   /// The shortest and longest pause between attempts to connect, in seconds.
@@ -93,7 +96,7 @@ extension EngineConfiguration {
       }
     }
     guard (1...600).contains(heartbeat), answerTime > 0, confirmTime > 0,
-      reconnectDelay.lowerBound > 0
+      silenceTime > 0, reconnectDelay.lowerBound > 0
     else {
       throw EngineError("the engine's heartbeat is \(heartbeat) s; give 1 s to 600 s")
     }

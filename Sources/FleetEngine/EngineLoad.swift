@@ -29,16 +29,11 @@ package struct EngineLoad: Sendable {
   }
 
   private static func read(_ connection: AMQPConnection) throws(EngineError) -> Self? {
-    // The engine closes a channel if a queue is missing.
-    var channel: UInt16 = 1
-    guard let workers = try connection.countQueue(Topology.workers, channel: channel) else {
-      return nil
-    }
+    guard let workers = try connection.countQueue(Topology.workers) else { return nil }
     var load = EngineLoad(
       node: connection.node.description, workers: workers.consumers, waiting: [])
     for shard in Shard.all {
-      channel += 1
-      guard let queue = try connection.countQueue(shard.queue, channel: channel) else { continue }
+      guard let queue = try connection.countQueue(shard.queue) else { continue }
       if queue.messages > 0 { load.waiting.append((shard, queue.messages)) }
     }
     return load

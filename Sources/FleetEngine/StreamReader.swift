@@ -35,12 +35,13 @@ package final class StreamReader: Sendable {
     var reach = StreamReach()
   }
 
-  private static let channel: UInt16 = 1
-  private static let endChannel: UInt16 = 2
   private static let prefetch: UInt16 = 1000
   private static let turnTime = 0.05
   /// The seconds within which the newest messages, which the engine stored together, come.
   static let chunkTime = 2.0
+  /// The seconds after which the newest messages are asked for again, at first: where there are none,
+  /// the engine looks twice, and misses those that are stored meanwhile.
+  private static let lastTime = 2.0
 
   private let link: EngineLink
   private let stream: String
@@ -92,39 +93,48 @@ package final class StreamReader: Sendable {
     }
   }
 
+  private var silenceTime: Double { link.configuration.silenceTime }
+
   private func read(_ connection: AMQPConnection) throws(EngineError) {
-    try checkEnd(on: connection)
-    try follow(argument, on: connection, Self.channel) { message throws(EngineError) in
-      guard let message, let offset = message.offset else { return false }
-      let entry = StreamEntry(
-        offset: offset, routingKey: message.routingKey, id: message.id, body: message.body)
-      if try isWanted(entry) {
-        deliver(entry)
-        state.withLock { $0.last = entry }
+    while !link.isStopping {
+      try checkEnd(on: connection)
+      try follow(argument, on: connection, silenceTime) { message throws(EngineError) in
+        guard let message, let offset = message.offset else { return false }
+        let entry = StreamEntry(
+          offset: offset, routingKey: message.routingKey, id: message.id, body: message.body)
+        if try isWanted(entry) {
+          deliver(entry)
+          state.withLock { $0.last = entry }
+        }
+        return false
       }
-      return false
     }
   }
 
-  /// Consumes the stream until the reader stops, or a function is done. It gets each message, and
-  /// `nil` while there is none.
-  private func follow(
-    _ start: AMQPConnection.Argument, on connection: AMQPConnection, _ channel: UInt16,
-    _ isDone: (Delivery?) throws(EngineError) -> Bool
-  ) throws(EngineError) {
-    try connection.openChannel(channel)
+  /// Consumes the stream until the reader stops, a function is done, or nothing comes for a number of
+  /// seconds. The function gets each message, and `nil` while there is none. Returns whether it is
+  /// done.
+  @discardableResult private func follow(
+    _ start: AMQPConnection.Argument, on connection: AMQPConnection, _ patience: Double,
+    _ take: (Delivery?) throws(EngineError) -> Bool
+  ) throws(EngineError) -> Bool {
+    let channel = try connection.openChannel()
     try connection.consume(
       stream, [("x-stream-offset", start)], prefetch: Self.prefetch, channel: channel)
     var read = 0
     var tag: UInt64 = 0
-    while !link.isStopping {
+    var isDone = false
+    var newest = MonotonicTime.now
+    while !isDone, MonotonicTime.now.seconds(since: newest) < patience {
+      if link.isStopping { return false }
       let next = try connection.next(seconds: Self.turnTime)
       // A channel that was closed may have late ones.
       if let next, next.channel != channel { continue }
-      if try isDone(next?.1) { return }
+      isDone = try take(next?.1)
       if let message = next?.1 {
         read += 1
         tag = message.tag
+        newest = .now
       }
       // Lets the engine send more.
       if read >= Int(Self.prefetch / 4) || next == nil && read > 0 {
@@ -132,37 +142,48 @@ package final class StreamReader: Sendable {
         read = 0
       }
     }
+    try connection.closeChannel(channel)
+    return isDone
   }
 
   /// Checks that the stream still reaches to the last message that was read. That of an engine that
   /// was set up anew counts from 0 again. A node that comes back has a copy of the stream that ends
   /// earlier, until it has received the rest from the others.
   ///
-  /// The engine does not say where a stream ends, so this reads its newest messages. While it has
-  /// none, there is nothing to read.
+  /// The engine does not say where a stream ends, so this reads its newest messages.
   private func checkEnd(on connection: AMQPConnection) throws(EngineError) {
     guard let last = state.withLock({ $0.last }) else { return }
+    var patience = Self.lastTime
     var received: MonotonicTime?
-    try follow(.text("last"), on: connection, Self.endChannel) { message throws(EngineError) in
-      if let offset = message?.offset {
-        if offset >= last.offset {
-          state.withLock { $0.reach.isComplete() }
-          return true
+    while !link.isStopping {
+      let isChecked = try follow(.text("last"), on: connection, patience) {
+        message throws(EngineError) in
+        if let offset = message?.offset {
+          if offset >= last.offset {
+            state.withLock { $0.reach.isComplete() }
+            return true
+          }
+          // New ones may come all the time.
+          received = received ?? .now
         }
-        // New ones may come all the time.
-        received = received ?? .now
-      }
-      if let received, MonotonicTime.now.seconds(since: received) > Self.chunkTime {
-        let isOther = state.withLock {
-          $0.reach.isOfAnotherStream(at: .now, after: link.configuration.copyTime)
+        if let received, MonotonicTime.now.seconds(since: received) > Self.chunkTime {
+          let isOther = state.withLock {
+            $0.reach.isOfAnotherStream(at: .now, after: link.configuration.copyTime)
+          }
+          throw isOther
+            ? beginAnew()
+            : EngineError("\(connection.node) has only a part of the stream \(stream) yet")
         }
-        throw isOther
-          ? beginAnew()
-          : EngineError("\(connection.node) has only a part of the stream \(stream) yet")
+        return false
       }
-      return false
+      if isChecked { return }
+      patience = min(2 * patience, silenceTime)
+      if patience == silenceTime,
+        let count = try connection.countQueue(stream)?.messages, count > 0
+      {
+        throw EngineError("\(connection.node) gives none of the messages of the stream \(stream)")
+      }
     }
-    try connection.closeChannel(Self.endChannel)
   }
 
   /// Makes the next connection read the stream from its beginning.

@@ -78,13 +78,15 @@ enum Topology {
     }
     try connection.declareQueue(workers, quorum([]), channel: channel)
     for shard in configuration.shards {
-      try connection.declareQueue(
+      let states = try connection.declareQueue(
         shard.register,
         quorum([
           ("x-max-length", .number(registerLength)), ("x-overflow", .text("drop-head")),
-        ]), channel: channel)
-      // No worker can have stored a state before there are reports.
-      if try connection.countQueue(shard.queue, channel: channel + 1) == nil {
+        ]), channel: channel
+      ).messages
+      // No worker can have stored a state before there are reports. All workers declare a queue anew
+      // that was deleted, and too many empty states would take the place of the newest.
+      if states == 0, try connection.countQueue(shard.queue) == nil {
         try Register(
           shard: shard, connection: connection, confirmTime: configuration.answerTime
         ).initialize()
@@ -106,7 +108,6 @@ enum Topology {
     var number = 1
     // One of a set-up that was interrupted cannot be declared again.
     while try connection.find(
-      by: channel + 1,
       { channel throws(EngineError) in
         try connection.declareQueue("\(setUp).\(number)", stream(keeping: "1h"), channel: channel)
       }) == nil
@@ -120,8 +121,7 @@ enum Topology {
 
   /// Returns whether a set-up was completed: the exchanges come last.
   private static func isComplete(_ connection: AMQPConnection) throws(EngineError) -> Bool {
-    let found: Void? = try connection.find(by: Register.channel + 1) {
-      channel throws(EngineError) in
+    let found: Void? = try connection.find { channel throws(EngineError) in
       for stream in FleetMessage.Stream.allCases {
         try connection.declareTopicExchange(stream.exchange, channel: channel, isPassive: true)
       }

@@ -5,9 +5,10 @@ import Logging
 /// everything that the worker knows of its shards.
 final class WorkerSession<Processor: ShardProcessor> {
   private static var channelOfWorkers: UInt16 { 2 }
-  private static var shardChannels: ClosedRange<UInt16> { 3...2047 }
   /// The seconds between two looks at what is due.
   private static var turnTime: Double { 0.05 }
+  /// The seconds between two looks at silent shards: the engine may be slow.
+  private static var lookTime: Double { 0.5 }
   /// The seconds until a shard is tried again whose state another worker's connection still holds.
   private static var holdTime: Double { 0.2 }
   /// The seconds until a shard is tried again whose state this version cannot read.
@@ -27,7 +28,10 @@ final class WorkerSession<Processor: ShardProcessor> {
   private var away: [(shard: Shard, until: MonotonicTime)] = []
   /// The shards without a state, since when.
   private var missing: [Shard: (since: MonotonicTime, last: MonotonicTime)] = [:]
-  private var lastChannel: UInt16 = 2
+  /// The last report of a channel, or its opening.
+  private var heard: [UInt16: MonotonicTime] = [:]
+  /// The last look at a silent shard.
+  private var looked = MonotonicTime.now
   /// The seconds of waits for confirms since the last sweep.
   private var waited = 0.0
 
@@ -87,16 +91,11 @@ final class WorkerSession<Processor: ShardProcessor> {
   }
 
   private func subscribe(_ shard: Shard) throws(EngineError) {
-    repeat {
-      lastChannel =
-        lastChannel < Self.shardChannels.upperBound
-        ? lastChannel + 1 : Self.shardChannels.lowerBound
-    } while shards[lastChannel] != nil
-    let channel = lastChannel
-    try connection.openChannel(channel)
+    let channel = try connection.openChannel()
     try connection.confirmPublications(channel)
     try connection.consume(shard.queue, prefetch: configuration.prefetch, channel: channel)
     shards[channel] = shard
+    heard[channel] = .now
   }
 
   private func waitForConfirms(_ channel: UInt16) throws(EngineError) {
@@ -116,6 +115,7 @@ final class WorkerSession<Processor: ShardProcessor> {
     _ report: Delivery, _ channel: UInt16, at now: MonotonicTime
   ) throws(EngineError) {
     guard let shard = shards[channel] else { return }
+    heard[channel] = now
     if flows[channel] == nil {
       guard let flow = try begin(shard, channel, at: now) else { return }
       flows[channel] = flow
@@ -224,6 +224,14 @@ final class WorkerSession<Processor: ShardProcessor> {
     }
     for (shard, _) in away.filter({ $0.until <= now }) { try subscribe(shard) }
     away.removeAll { $0.until <= now }
+    if now.seconds(since: looked) >= Self.lookTime,
+      let (channel, _) = heard.first(where: { channel, time in
+        flows[channel] == nil && now.seconds(since: time) > configuration.silenceTime
+      })
+    {
+      looked = now
+      try renew(channel, at: now)
+    }
     count { [shards, flows] in $0.shards = flows.keys.compactMap { shards[$0]?.number }.sorted() }
   }
 
@@ -244,11 +252,26 @@ final class WorkerSession<Processor: ShardProcessor> {
     }
   }
 
+  /// Subscribes to a silent shard anew if the engine has reports of it. It may have forgotten the
+  /// consumer, or it gives them to another worker, behind which this one then queues again.
+  private func renew(_ channel: UInt16, at now: MonotonicTime) throws(EngineError) {
+    guard let shard = shards[channel] else { return }
+    heard[channel] = now
+    guard try !connection.hasReceived(on: channel) else { return }
+    let waiting = try connection.declareQueue(
+      shard.queue, [], channel: Register.channel, isPassive: true
+    ).messages
+    guard waiting > 0 else { return }
+    try leave(channel)
+    try subscribe(shard)
+  }
+
   /// Ends a shard's consumer. The engine delivers what was not acknowledged to the next one.
   private func leave(_ channel: UInt16) throws(EngineError) {
     try connection.closeChannel(channel)
     flows[channel] = nil
     shards[channel] = nil
+    heard[channel] = nil
   }
 
   private func leave(_ channel: UInt16, until time: MonotonicTime) throws(EngineError) {

@@ -199,6 +199,99 @@ private struct NewTally: ShardProcessor {
     await read.value
   }
 
+  @Test func `what consumes a queue notices that it was deleted and declared again`() async throws {
+    let fleet = try Fleet(Reports(sites: ["a"], receivers: 1, rounds: 1))
+    try fleet.declare()
+    let configuration = fleet.configuration
+    let workers = try (0..<6).map { _ in try ShardWorker<Tally>(configuration, context: ()) }
+    let works = workers.map { worker in Task { await worker.run() } }
+    let entries = Entries()
+    let reader = try StreamReader(
+      configuration, stream: StreamReader.transitionsStream, from: .first
+    ) { entries.append($0) }
+    let (log, read) = try readLog(configuration)
+    let tasks = works + [read, Task { await reader.run() }]
+    try await publish([[1]], configuration)
+    #expect(await eventually { log.all.count == 1 && entries.all.count == 1 })
+    #expect(await eventually { workers.contains { $0.status.storedStates > 0 } })
+    for queue in [shard.queue, shard.log] { try fleet.node.control("delete_queue", queue) }
+    try fleet.declare()
+    try await publish([[2]], configuration)
+    #expect(await eventually { log.all.map(\.body) == [[1], [2]] && entries.all.count >= 2 })
+    // All workers have declared the queue, and the shard has kept its state.
+    #expect(entries.all.map(\.id) == ["tally/1", "tally/2"])
+    for task in tasks {
+      task.cancel()
+      await task.value
+    }
+  }
+
+  /// The engine's messages to a consumer can be lost, and it says nothing then.
+  @Test func `a worker consumes a queue anew whose reports do not come`() async throws {
+    let fleet = try Fleet(Reports(sites: ["a"], receivers: 1, rounds: 1))
+    try fleet.declare()
+    var configuration = fleet.configuration
+    configuration.heartbeat = 30
+    configuration.silenceTime = 1
+    configuration.idleTime = 0.5
+    let worker = try ShardWorker<Tally>(configuration, context: ())
+    let work = Task { await worker.run() }
+    try await publish([[1]], configuration)
+    // Its state is stored, so that no report comes again, and it waits for more.
+    #expect(await eventually { worker.status.storedStates > 0 && worker.status.shards.isEmpty })
+    #expect(worker.status.reports == 1)
+    let connections = worker.status.link.connections
+    // The queue forgets its consumers, which their channels do not.
+    let forget = """
+      {ok, Q} = rabbit_amqqueue:lookup(rabbit_misc:r(<<"/">>, queue, <<"\(shard.queue)">>)),
+      Consumers = rabbit_amqqueue:consumers(Q),
+      [{ok, _, _} = ra:process_command(amqqueue:get_pid(Q),
+        rabbit_fifo:make_checkout({element(2, C), element(1, C)}, cancel, #{})) || C <- Consumers],
+      length(Consumers).
+      """
+    #expect(try fleet.node.control("eval", forget).contains("1"))
+    try await publish([[2]], configuration)
+    #expect(await eventually { worker.status.reports == 2 })
+    #expect(worker.status.link.connections == connections)
+    work.cancel()
+    await work.value
+  }
+
+  @Test func `a reader whose messages do not come consumes the stream anew`() async throws {
+    let fleet = try Fleet(Reports(sites: ["a"], receivers: 1, rounds: 1))
+    try fleet.declare()
+    var configuration = fleet.configuration
+    configuration.heartbeat = 30
+    configuration.silenceTime = 5
+    let log = Entries()
+    let reader = try StreamReader(
+      configuration, stream: StreamReader.log(of: shard), from: .first
+    ) { log.append($0) }
+    let read = Task { await reader.run() }
+    try await publish([[1], [2]], configuration)
+    #expect(await eventually { log.all.count == 2 })
+    // Silence is no failure, and repeats nothing.
+    func channels() throws -> [Substring] {
+      try fleet.node.control("list_channels", "pid").split(separator: "\n")
+    }
+    // That of the publisher has ended.
+    #expect(try await eventually { try channels().count == 1 })
+    let first = try channels()
+    #expect(try await eventually { try channels() != first })
+    #expect(reader.status.connections == 1)
+    // A channel of the node that stands still takes nothing from the stream, and does not end.
+    #expect(
+      try await eventually {
+        try fleet.node.control("eval", "[catch sys:suspend(C) || C <- rabbit_channel:list()].")
+          .contains("ok")
+      })
+    try await publish([[3]], configuration)
+    #expect(await eventually { log.all.count == 3 })
+    #expect(log.all.map(\.body) == [[1], [2], [3]])
+    read.cancel()
+    await read.value
+  }
+
   /// New messages come all the time, long before the stream is as long as the former one was.
   @Test func `a stream that was set up anew is noticed while it grows`() async throws {
     let fleet = try Fleet(Reports(sites: ["a"], receivers: 1, rounds: 1))
