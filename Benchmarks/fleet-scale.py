@@ -7,9 +7,10 @@
 COMMAND is beaconscan-fleet, built with -c release. Each site has so many receivers and beacons. The reports of so many
 seconds are made first, and then sent at --speed times their own, or as fast as the engine takes them (max), over one
 connection of AMQP and in the same moment of each second. With --mqtt, each receiver has two connections of MQTT, for its
-reports and its configuration, and a moment of its own, as beaconscan serve has them. Prints one line of JSON: the reports and beacons in a second, the processor time of a second of the sites, the memory of the
-workers and of the node, the time from the last report of a second to a change of room at the service (with a speed), and
-with --speed 1 the time from the end of a second to its picture.
+reports and its configuration, and a moment of its own, as beaconscan serve has them. Prints one line of JSON: the
+reports and beacons in a second, the processor time of a second of the sites, the memory of the workers and of the node,
+the time from the last report of a second to a change of room at the service (with a speed), and with --speed 1 the time
+from the end of a second to its picture.
 """
 
 import argparse

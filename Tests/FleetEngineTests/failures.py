@@ -307,12 +307,16 @@ def check_changes(expected, outage):
     for line in lines_of_reader('pictures'):
         _, id, arrival = line.split('\t')
         arrivals[id.split('/')[0]].append(float(arrival))
-    gaps = sorted((b - a, a) for times in arrivals.values() for a, b in zip(times, times[1:]))
-    during = [gap for gap, a in gaps if outage and a <= outage[0] <= a + gap]
-    other = [gap for gap, a in gaps if not (outage and a <= outage[0] <= a + gap)]
-    print(f'pictures: {sum(map(len, arrivals.values()))}; longest time without a picture of a site: '
-          f'{max(other, default=0):.1f} s' + (f', with all nodes down for {options.down:.0f} s: {max(during, default=0):.1f} s'
-                                              if outage else ''))
+    gaps = [(b - a, a - began, site) for site, times in arrivals.items() for a, b in zip(times, times[1:])]
+    # By that of all nodes, and the others.
+    parts = collections.defaultdict(list)
+    for gap in gaps:
+        parts[bool(outage and gap[1] <= outage[0] - began <= gap[1] + gap[0])].append(gap)
+    print(f'pictures: {sum(map(len, arrivals.values()))}; longest times without a picture of a site:')
+    for gap, start, site in sorted(parts[False], reverse=True)[:10]:
+        print(f'  {gap:.1f} s from {start:.1f} on, {site}')
+    if outage:
+        print(f'with all nodes down for {options.down:.0f} s: {max(parts[True], default=(0,))[0]:.1f} s')
     return not wrong and count > 0
 
 
