@@ -45,7 +45,7 @@ private struct Bench {
       switch item {
       case .event(let event, .client(let client)): (event, client)
       case .event(let event, _), .stored(let event, _, _, _): (event, nil)
-      case .register, .unregister: nil
+      case .register, .unregister, .refusal: nil
       }
     }
   }

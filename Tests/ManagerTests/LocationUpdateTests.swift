@@ -182,6 +182,20 @@ import Testing
     #expect(scene.listener.all.count == 10)
   }
 
+  /// A process that had to wait for its turn receives the last fix and the refusal at once.
+  @Test(arguments: [false, true])
+  func aFixOfBeforeADenialIsDeliveredBeforeIt(isStored: Bool) async throws {
+    let scratch = try Scratch()
+    let source = ScriptedLocations(isRecorded: false)
+    let scene = Scene(persistence: isStored ? .file(scratch["state"]) : .none) {
+      $0.locationSource = .init(source)
+    }
+    scene.manager.startUpdatingLocation()
+    _ = await scene.told(1)
+    source.add(walk(1, second: 1), then: .denied)
+    #expect(await scene.told(4) == ["status 3", "fixes 1", "status 2", "failed 1"])
+  }
+
   /// With updates or without, a request and a new refusal are one failure.
   @Test(arguments: [true, false]) func aRefusalEndsARequestOnce(hasUpdates: Bool) async throws {
     let source = ScriptedLocations(isRecorded: false)

@@ -62,6 +62,18 @@ final class ScriptedLocations: LocationSource {
     }
   }
 
+  /// Reports a state of the source together with the values before it, at once.
+  func add(_ values: [PositionInput], then condition: LocationHealth.Condition) {
+    state.withLock { state in
+      guard let last = values.last else { return }
+      state.script += values
+      state.allowed = max(state.allowed, last.time.nanoseconds)
+      state.health.append(
+        LocationHealth(
+          condition, at: last.time.advanced(by: 1), sentence: "it is \(condition)"))
+    }
+  }
+
   /// Lets the script go on until a second.
   func allow(until second: Int) {
     state.withLock { $0.allowed = Int64(second) * 1_000_000_000 }

@@ -38,9 +38,6 @@ package protocol Service: Sendable {
   /// The demand for the source; `nil` while no client needs it.
   var demand: ServiceDemand<Demand>? { mutating get }
 
-  /// Whether a person or their agent has the source refuse the application. By default `false`.
-  var isRefusedBySource: Bool { get }
-
   /// Processes input until there is something to deliver, because clients may then change their
   /// requests. Returns whether all of it is processed.
   mutating func process(_ input: inout ServiceInput<Self>, into output: inout Output) -> Bool
@@ -76,7 +73,6 @@ extension Service {
       union(one.demand, other.demand),
       until: [one.deadline, other.deadline].compactMap(\.self).min())
   }
-  package var isRefusedBySource: Bool { false }
   package var hasToldFault: Bool { false }
   package mutating func recovered(_ name: String, into output: inout Output) {}
 }
@@ -117,6 +113,8 @@ package struct ServiceOutput<S: Service>: Sendable {
     case stored(S.Event, ClientGroup, identifier: String, state: S.RegistrationState?)
     case register(S.Registration, ClientGroup, identifier: String, state: S.RegistrationState?)
     case unregister(ClientGroup, identifier: String)
+    /// From here on, the source refuses the application, or does not.
+    case refusal(Bool)
   }
 
   enum Recipients: Sendable {
@@ -148,6 +146,10 @@ package struct ServiceOutput<S: Service>: Sendable {
   package mutating func deliverToAll(_ event: S.Event) {
     items.append(.event(event, to: .all))
   }
+
+  /// Records that a person or their agent has the source refuse the application, or no longer. The
+  /// clients receive the status after earlier events and before later ones.
+  mutating func setRefused(_ isRefused: Bool) { items.append(.refusal(isRefused)) }
 
   /// Stores an event with the state that it reports, then delivers it to its group. Without a
   /// receiving client it waits, also for the next process.

@@ -52,8 +52,6 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     var isStopped = false
     var end: String?
     var failure: (any Error)?
-    /// Whether the manager knows that the source refuses the application.
-    var isRefused = false
   }
 
   package convenience init(_ service: S, source: Source?, manager: ServiceManager) {
@@ -251,11 +249,6 @@ package final class ServiceHost<S: Service>: ServiceHosting {
         }
         var items = ServiceOutput<S>()
         let isDone = state.service.process(&input, into: &items)
-        if state.isRefused != state.service.isRefusedBySource {
-          state.isRefused.toggle()
-          // Clients receive the status before the events that follow from it.
-          afterOutput { [manager, isRefused = state.isRefused] in manager?.setRefused(isRefused) }
-        }
         enqueue(items)
         return isDone
       }
@@ -292,7 +285,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     guard let manager, !items.items.isEmpty else { return }
     // A client that begins to receive later does not receive earlier events.
     lazy var everyone = manager.clients { $0.isReceiving }
-    var direct: [(event: S.Event, clients: [Client])] = []
+    var direct: [@Sendable () -> Void] = []
     var stored: [Journal.Item] = []
     var groups: Set<ClientGroup> = []
     for item in items.items {
@@ -308,7 +301,9 @@ package final class ServiceHost<S: Service>: ServiceHosting {
         let waits = isEnd || !store.isPersistent
         let waiting = clients.filter { waits || groups.contains($0.group) }
         let others = clients.filter { !waits && !groups.contains($0.group) }
-        if !others.isEmpty { direct.append((event, others)) }
+        if !others.isEmpty {
+          direct.append { [self] in deliver(event, to: others, isEnd: false) }
+        }
         if !waiting.isEmpty {
           stored.append(.call { [self] in deliver(event, to: waiting, isEnd: isEnd) })
         }
@@ -325,12 +320,15 @@ package final class ServiceHost<S: Service>: ServiceHosting {
             Journal.NewEvent(
               event: event, key: key(group, identifier), state: value, pace: pace,
               pause: pace.map(DeliveryPause.init))))
+      case .refusal(let isRefused):
+        let report = { @Sendable [manager] in manager.setRefused(isRefused) }
+        if store.isPersistent { direct.append(report) } else { stored.append(.call(report)) }
       }
     }
     journal.submit(stored)
     guard !direct.isEmpty else { return }
-    output.async { [self, direct] in
-      for (event, clients) in direct { deliver(event, to: clients, isEnd: false) }
+    output.async { [direct] in
+      for body in direct { body() }
     }
   }
 

@@ -29,7 +29,6 @@ struct LocationMachine: Service {
   init(isRecorded: Bool) { self.isRecorded = isRecorded }
 
   var health: LocationHealth? { source.health }
-  var isRefusedBySource: Bool { source.isRefused }
   var wallClockOffset: WallClockOffset { source.wallClockOffset }
 
   var latestFix: Fix? { status.isAuthorized && !source.isRefused ? source.newestFix : nil }
@@ -240,8 +239,17 @@ struct LocationMachine: Service {
     return true
   }
 
+  /// Changes the source's state, and reports whether it refuses the application where that changes.
+  private mutating func modifySource<Result>(
+    into output: inout Output, _ change: (inout LocationSourceState) -> Result
+  ) -> Result {
+    let wasRefused = source.isRefused
+    defer { if source.isRefused != wasRefused { output.setRefused(source.isRefused) } }
+    return change(&source)
+  }
+
   private mutating func receive(_ change: LocationHealth, into output: inout Output) {
-    if source.receive(change) {
+    if modifySource(into: &output, { $0.receive(change) }) {
       output.deliverToAll(.health(change, at: change.time.wallClockTime(wallClockOffset)))
     }
     guard change.subject == .locations, change.condition.isFault else { return }
@@ -254,7 +262,7 @@ struct LocationMachine: Service {
     // An old fix does not advance the time.
     if now.seconds(since: fix.time) <= FixRequest.recent { advance(to: fix.time, into: &output) }
     guard status.isAuthorized else { return }
-    source.receive(fix)
+    modifySource(into: &output) { $0.receive(fix) }
     circles.receive(fix, wallClockOffset, into: &output)
     modifyGroups(into: &output) { $0.receive(fix) }
     let refusal = source.refusal
