@@ -19,8 +19,8 @@ final class StoreDatabase: Sendable {
   /// The time of the last trimming, in microseconds.
   private let trimmed = Mutex<Int64?>(nil)
 
-  /// The number of identifiers reserved ahead, enough for 49 days at 1,000 a second without a disk.
-  private static let reservation: Int64 = 1 << 32
+  /// The number of identifiers reserved ahead. Half of it, as microseconds, is 38 hours.
+  private static let reservation: Int64 = 1 << 38
   /// The interval at which old entries are removed, in microseconds.
   private static let trimInterval: Int64 = 600_000_000
 
@@ -39,8 +39,8 @@ final class StoreDatabase: Sendable {
   }
 
   /// Returns an identifier after all that earlier processes gave. If the disk failed, these may
-  /// exceed `reserved`. The clock's microseconds avoid them, because no process gives a million a
-  /// second.
+  /// exceed `reserved`. The clock's microseconds avoid them for 38 hours at a time, as no process
+  /// gives a million a second.
   static func identifier(after reserved: Int64) -> Int64 {
     var time = timespec()
     // The structure outlives the call.
