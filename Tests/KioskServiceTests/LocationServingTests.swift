@@ -1,4 +1,5 @@
 import BeaconTesting
+import Glibc
 import LocationSources
 import Logging
 import Positioning
@@ -19,9 +20,42 @@ import Testing
     return try CircularRegion(identifier: name, center: center, radius: 200)
   }
 
+  /// A position that is found when the test says so.
+  private final class HeldSource: LocationSource {
+    private let fixed: FixedSource
+    private let isHeld: Atomic<Bool>
+
+    init(_ place: Coordinate, isHeld: Bool) {
+      fixed = FixedSource(place)
+      self.isHeld = Atomic(isHeld)
+    }
+
+    func release() { isHeld.store(false, ordering: .relaxed) }
+
+    var name: String { fixed.name }
+    var isRecorded: Bool { fixed.isRecorded }
+    var reportsOnlyChanges: Bool { fixed.reportsOnlyChanges }
+    var availability: ScannerAvailability { fixed.availability }
+
+    func receive(
+      for demand: LocationDemand, until deadline: MonotonicTime?, into inputs: inout [PositionInput]
+    ) throws -> LocationProgress {
+      if !isHeld.load(ordering: .relaxed) {
+        return try fixed.receive(for: demand, until: deadline, into: &inputs)
+      }
+      inputs = []
+      usleep(2000)
+      return .live()
+    }
+
+    func wake() { fixed.wake() }
+    func rest() { fixed.rest() }
+  }
+
   /// Runs a service at a place until a function has returned.
   private func serve(
-    _ circles: [CircularRegion], _ body: @escaping @Sendable (String) throws -> Void
+    _ circles: [CircularRegion], isHeld: Bool = false,
+    _ body: @escaping @Sendable (String, HeldSource) throws -> Void
   ) async throws {
     let scratch = try Scratch()
     let path = scratch["socket"]
@@ -34,14 +68,14 @@ import Testing
         .standard
       }, beacons: BeaconService.Configuration())
     let place = try #require(Coordinate(latitude: 52.5163, longitude: 13.3777))
+    let source = HeldSource(place, isHeld: isHeld)
     let service = try ServiceRun(
-      configuration, scanner: ScriptedScanner(isRecorded: false),
-      locationSource: FixedSource(place),
+      configuration, scanner: ScriptedScanner(isRecorded: false), locationSource: source,
       log: ServiceLog(isQuiet: true) { _ in }, logger: Logger(label: "test"))
     let failure = Mutex<(any Error)?>(nil)
     try await service.run(reload: { _, _ in }) {
       #expect(eventually { (try? RawClient(path: path)) != nil })
-      do { try body(path) } catch { failure.withLock { $0 = error } }
+      do { try body(path, source) } catch { failure.withLock { $0 = error } }
     }
     if let error = failure.withLock({ $0 }) { throw error }
   }
@@ -54,7 +88,7 @@ import Testing
 
   @Test func thePlaceAndItsCirclesAreServed() async throws {
     let circles = [try Self.circle("here", 52.5163), try Self.circle("there", 53)]
-    try await serve(circles) { path in
+    try await serve(circles) { path, _ in
       // The position is a fix as soon as somebody asks.
       let location = try get("/api/v1/location", path)
       #expect(location.status == 200)
@@ -75,7 +109,7 @@ import Testing
 
   /// A name may begin with a character that combines with what the database writes before it.
   @Test func aCircleThatIsRemovedIsGone() async throws {
-    try await serve([]) { path in
+    try await serve([]) { path, _ in
       let body = #"{"latitude":52.5163,"longitude":13.3777,"radius":200}"#
       let token = "Authorization: Bearer secret\r\n"
       let client = try RawClient(path: path)
@@ -93,11 +127,14 @@ import Testing
   }
 
   @Test func aStreamHasTheFixAsAValue() async throws {
-    try await serve([]) { path in
+    try await serve([], isHeld: true) { path, source in
       let client = try RawClient(path: path)
       client.request("GET", "/api/v1/events")
+      // A fix that came before the snapshot would be part of it.
+      _ = try client.text(until: "event: snapshot\ndata: {")
+      source.release()
       let text = try client.text(until: "event: fix\ndata: {\"type\":\"fix\"")
-      #expect(text.contains(#""location":{"fix":"#))
+      #expect(text.contains(#""location":{"fix":null"#))
       // A value has no identifier: it is not sent again to a client that comes back.
       #expect(!text.contains("id: 0\nevent: fix"))
     }
