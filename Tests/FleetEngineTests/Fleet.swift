@@ -76,6 +76,9 @@ final class Fleet {
 
   /// Connects, with the channel of registers.
   func connect() throws -> AMQPConnection {
+    // On a busy machine, a test may stand still for longer than a worker's heartbeat.
+    var configuration = configuration
+    configuration.heartbeat = 60
     let connection = try AMQPConnection(
       configuration.nodes[0], configuration, RabbitMQLibrary.shared.get())
     try connection.openChannel(Register.channel)
