@@ -120,6 +120,7 @@ class Checks(AccessChecks, LocationChecks):
           return rows.map(([, key]) => key); })()"""
         for crowd in [False] + [True] * self.can("crowd", "calm"):
             if crowd:
+                usual = len(self.get("/api/v1/beacons")["beacons"])
                 self.do("crowd")
             self.open(motion="reduce")
             seen = []
@@ -139,6 +140,8 @@ class Checks(AccessChecks, LocationChecks):
             result.append(f"{min(seen)} to {max(seen)} labels")
         if self.can("crowd", "calm"):
             self.do("calm")
+            # The service gives the signals of 64 beacons, so the rows of a crowd that leaves have none.
+            self.wait("the crowd to leave", lambda: len(self.get("/api/v1/beacons")["beacons"]) < 2 * usual)
         self.open()
         return ", in a crowd ".join(result)
 
@@ -171,7 +174,8 @@ class Checks(AccessChecks, LocationChecks):
 
     def signal(self):
         """The chart has the samples of the chosen beacon, and goes on with each report."""
-        keys = self.page.run("[...document.querySelectorAll('#rows tr:not([data-zone=gone])')].map((row) => row.dataset.key)")
+        keys = self.wait("a row with a distance", lambda: self.page.run(
+            "[...document.querySelectorAll('#rows tr:not([data-zone=gone], [data-zone=unknown])')].map((row) => row.dataset.key)"))
         key = keys[min(1, len(keys) - 1)]
         self.page.click(f"#rows tr[data-key='{key}'] button")
         self.wait("the chosen beacon's name", f"document.querySelector('#facts dd').textContent.replaceAll(' ', '') === '{key}'")
