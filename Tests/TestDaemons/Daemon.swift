@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSupport
 package import Testing
 
@@ -93,22 +94,35 @@ package final class Daemon {
   return String(decoding: text, as: UTF8.self)
 }
 
-/// Returns a TCP port of this machine that nothing uses.
+/// Returns a TCP port of this machine that nothing uses, each time another one. The system gives it to nobody: a daemon
+/// that is started again has it again, and a client that connects meanwhile does not reach itself.
 package func freePort() throws -> UInt16 {
+  for _ in ports {
+    let next = nextPort.wrappingAdd(1, ordering: .relaxed).newValue
+    let port = ports.lowerBound + next % UInt16(ports.count)
+    if isFree(port) { return port }
+  }
+  throw POSIXError(.EADDRINUSE)
+}
+
+/// The system chooses from 32768 on, and Tests/Checks/rabbitmq.py from 21000 on.
+private let ports: Range<UInt16> = 10_000..<21_000
+/// Other runs of the tests begin elsewhere.
+private let nextPort = Atomic(UInt16.random(in: 0..<UInt16(ports.count)))
+
+private func isFree(_ port: UInt16) -> Bool {
   let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
   defer { close(descriptor) }
   var name = sockaddr_in()
   name.sin_family = sa_family_t(AF_INET)
   name.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-  var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-  // The structures outlive the calls.
-  let result = unsafe withUnsafeMutablePointer(to: &name) { pointer in
+  name.sin_port = port.bigEndian
+  // The structure outlives the call.
+  return unsafe withUnsafePointer(to: &name) { pointer in
     unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-      unsafe bind(descriptor, $0, size) | getsockname(descriptor, $0, &size)
+      unsafe bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
     }
-  }
-  guard result == 0 else { throw POSIXError(.EADDRINUSE) }
-  return UInt16(bigEndian: name.sin_port)
+  } == 0
 }
 
 /// A server on a Unix socket that does as the test says.
