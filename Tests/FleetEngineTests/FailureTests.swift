@@ -31,11 +31,11 @@ import Testing
     try fleet.start()
     let feeder = try Feeder(fleet)
     defer { feeder.stop() }
-    let first = try fleet.worker(heartbeat: 1)
+    let first = try fleet.worker()
     feeder.feed(upTo: fleet.reports.count / 3)
     // It has all shards.
     #expect(eventually { fleet.count > 0 })
-    let second = try fleet.worker(heartbeat: 1)
+    let second = try fleet.worker()
     kill(first.identifier, SIGSTOP)
     feeder.feed(upTo: fleet.reports.count * 2 / 3)
     #expect(eventually { fleet.count >= fleet.expectedCount * 2 / 3 })

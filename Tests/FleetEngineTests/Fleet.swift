@@ -68,7 +68,10 @@ final class Fleet {
     var configuration = EngineConfiguration(nodes: [.init(host: "127.0.0.1", port: node.port)])
     configuration.shards = reports.shards
     configuration.reconnectDelay = 0.05...0.5
-    configuration.heartbeat = 2
+    // On a busy machine, a test and its node may stand still for longer than a worker's heartbeat. A worker that gives up
+    // its shards, and a report that is sent again, repeat something.
+    configuration.heartbeat = 60
+    configuration.answerTime = 60
     configuration.copyTime = 3
     configuration.declareTime = 0
     return configuration
@@ -76,9 +79,6 @@ final class Fleet {
 
   /// Connects, with the channel of registers.
   func connect() throws -> AMQPConnection {
-    // On a busy machine, a test may stand still for longer than a worker's heartbeat.
-    var configuration = configuration
-    configuration.heartbeat = 60
     let connection = try AMQPConnection(
       configuration.nodes[0], configuration, RabbitMQLibrary.shared.get())
     try connection.openChannel(Register.channel)
@@ -110,11 +110,11 @@ final class Fleet {
     self.reader = Task { await reader.run() }
   }
 
-  func worker(heartbeat: Int = 2) throws -> ChildRun {
+  func worker() throws -> ChildRun {
     try ChildRun(
       "fleet-engine-run", ["work", "\(node.port)"],
       [
-        "HEARTBEAT": "\(heartbeat)", "BALANCE": "0.5",
+        "HEARTBEAT": "2", "BALANCE": "0.5",
         "SHARDS": reports.shards.map { "\($0.number)" }.joined(separator: ","),
       ], in: scratch)
   }

@@ -49,17 +49,26 @@ private struct NewTally: ShardProcessor {
 }
 
 @Suite(.blocking, .rabbitmq) struct LinkTests {
-  /// The entries that a reader has had.
+  /// The entries that a reader has had. A worker that takes over publishes transitions again.
   private final class Entries: Sendable {
     private let entries = Mutex<[StreamEntry]>([])
     var all: [StreamEntry] { entries.withLock { $0 } }
-    func append(_ entry: StreamEntry) { entries.withLock { $0.append(entry) } }
+
+    func append(_ entry: StreamEntry) {
+      entries.withLock { entries in
+        if entry.id.isEmpty || !entries.contains(where: { $0.id == entry.id }) {
+          entries.append(entry)
+        }
+      }
+    }
   }
 
   private let shard = Shard(ofSite: "a")
 
   /// Publishes reports of one receiver, and waits until the engine has them.
   private func publish(_ bodies: [[UInt8]], _ configuration: EngineConfiguration) async throws {
+    var configuration = configuration
+    configuration.confirmTime = 60
     let left = Mutex(bodies[...])
     let publisher = try ReportPublisher(configuration) {
       guard let body = left.withLock({ $0.popFirst() }) else { return .end }
@@ -231,7 +240,6 @@ private struct NewTally: ShardProcessor {
     let fleet = try Fleet(Reports(sites: ["a"], receivers: 1, rounds: 1))
     try fleet.declare()
     var configuration = fleet.configuration
-    configuration.heartbeat = 30
     configuration.silenceTime = 1
     configuration.idleTime = 0.5
     let worker = try ShardWorker<Tally>(configuration, context: ())
@@ -261,7 +269,6 @@ private struct NewTally: ShardProcessor {
     let fleet = try Fleet(Reports(sites: ["a"], receivers: 1, rounds: 1))
     try fleet.declare()
     var configuration = fleet.configuration
-    configuration.heartbeat = 30
     configuration.silenceTime = 5
     let log = Entries()
     let reader = try StreamReader(
