@@ -109,11 +109,14 @@ final class KioskScene: Sendable {
     BeaconConstraint(uuid: uuid, major: 1, minor: minor)
   }
 
-  /// Advances the time, and waits until the core has received what was on the air, and readers are given what came of it.
+  /// Advances the time, and waits until the core has processed what was on the air, and readers are given what came of it.
   func advance(by seconds: Double) {
-    scanner.clock.advance(by: seconds)
-    let now = scanner.clock.now
-    #expect(eventually { scanner.delivered >= now })
+    // What was received is processed when the core receives again, a nanosecond later.
+    for step in [seconds, 1e-9] {
+      scanner.clock.advance(by: step)
+      let now = scanner.clock.now
+      #expect(eventually { scanner.delivered >= now })
+    }
     manager.journal.finish()
   }
 
