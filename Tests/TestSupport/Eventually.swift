@@ -2,13 +2,15 @@ import Glibc
 import Synchronization
 
 /// Waits until a condition holds, for five minutes at least: a test waits for what must come, and only what
-/// never comes fails it, however busy the machine is. After a wait that was given up the run has failed, and further
-/// waits end after the looks alone.
+/// never comes fails it, however busy the machine is. After a wait that was given up, which standard error names, the
+/// run has failed, and further waits end after the looks alone.
 ///
 /// - Returns: Whether it holds.
 @discardableResult
-package func eventually(_ condition: () throws -> Bool) rethrows -> Bool {
-  var patience = Patience()
+package func eventually(
+  file: StaticString = #fileID, line: Int = #line, _ condition: () throws -> Bool
+) rethrows -> Bool {
+  var patience = Patience(place: (file, line))
   repeat {
     if try patience.look(condition) { return true }
     usleep(5000)
@@ -20,8 +22,10 @@ package func eventually(_ condition: () throws -> Bool) rethrows -> Bool {
 ///
 /// - Returns: Whether it holds.
 @discardableResult
-package func eventually(_ condition: () throws -> Bool) async rethrows -> Bool {
-  var patience = Patience()
+package func eventually(
+  file: StaticString = #fileID, line: Int = #line, _ condition: () throws -> Bool
+) async rethrows -> Bool {
+  var patience = Patience(place: (file, line))
   repeat {
     if try patience.look(condition) { return true }
     try? await Task.sleep(for: .milliseconds(5))
@@ -36,8 +40,11 @@ private struct Patience {
   private static let leastTime = Duration.seconds(300)
   private static let wasGivenUp = Atomic(false)
 
+  private let place: (file: StaticString, line: Int)
   private let began = ContinuousClock.now
   private var looks = 0
+
+  init(place: (file: StaticString, line: Int)) { self.place = place }
 
   mutating func look(_ condition: () throws -> Bool) rethrows -> Bool {
     let start = ContinuousClock.now
@@ -49,6 +56,10 @@ private struct Patience {
     if looks < Self.leastLooks { return true }
     if !Self.wasGivenUp.load(ordering: .relaxed), .now - began < Self.leastTime { return true }
     Self.wasGivenUp.store(true, ordering: .relaxed)
+    let seconds = (ContinuousClock.now - began).components.seconds
+    let sentence = "✘ A wait of \(seconds) s was given up at \(place.file):\(place.line)\n"
+    // The bytes outlive the call.
+    _ = unsafe write(STDERR_FILENO, Array(sentence.utf8), sentence.utf8.count)
     return false
   }
 }
