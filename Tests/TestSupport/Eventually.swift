@@ -3,7 +3,7 @@ import Synchronization
 
 /// Waits until a condition holds, for five minutes at least: a test waits for what must come, and only what
 /// never comes fails it, however busy the machine is. After a wait that was given up, which standard error names, the
-/// run has failed, and further waits end after the looks alone.
+/// run has failed, and further waits last half a minute at least.
 ///
 /// - Returns: Whether it holds.
 @discardableResult
@@ -37,7 +37,7 @@ private struct Patience {
   /// The number of looks at a condition before it is given up. Time alone does not count, because where other tests hold
   /// all threads it passes for this one without a look. A look that waits counts for several, but not for all.
   private static let (leastLooks, mostForOne) = (1000, 100)
-  private static let leastTime = Duration.seconds(300)
+  private static let (leastTime, leastTimeAfterOne) = (Duration.seconds(300), Duration.seconds(30))
   private static let wasGivenUp = Atomic(false)
 
   private let place: (file: StaticString, line: Int)
@@ -53,10 +53,13 @@ private struct Patience {
   }
 
   var isLeft: Bool {
-    if looks < Self.leastLooks { return true }
-    if !Self.wasGivenUp.load(ordering: .relaxed), .now - began < Self.leastTime { return true }
+    let time = ContinuousClock.now - began
+    let isFirst = !Self.wasGivenUp.load(ordering: .relaxed)
+    if looks < Self.leastLooks || time < (isFirst ? Self.leastTime : Self.leastTimeAfterOne) {
+      return true
+    }
     Self.wasGivenUp.store(true, ordering: .relaxed)
-    let seconds = (ContinuousClock.now - began).components.seconds
+    let seconds = time.components.seconds
     let sentence = "✘ A wait of \(seconds) s was given up at \(place.file):\(place.line)\n"
     // The bytes outlive the call.
     _ = unsafe write(STDERR_FILENO, Array(sentence.utf8), sentence.utf8.count)
