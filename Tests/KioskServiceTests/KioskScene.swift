@@ -111,6 +111,8 @@ final class KioskScene: Sendable {
 
   /// Advances the time, and waits until the core has processed what was on the air, and readers are given what came of it.
   func advance(by seconds: Double) {
+    // After a rest, a radio begins with the present time.
+    #expect(eventually { scanner.demands.last.map { $0 != ScanDemand.none } == true })
     // What was received is processed when the core receives again, a nanosecond later.
     for step in [seconds, 1e-9] {
       scanner.clock.advance(by: step)
