@@ -108,17 +108,23 @@ package final class RabbitMQNode {
     server = try Self.start(environment, in: scratch)
   }
 
+  /// Starts it, up to three times, as a service manager does: a node that was killed may hang or fail at its next start.
   private static func start(_ environment: [String: String], in scratch: Scratch) throws -> Daemon {
-    let log = scratch["rabbitmq.log"]
-    let server = try Daemon([program], environment: environment, log: log)
-    func text() -> String {
-      (try? scratch.bytes("rabbitmq.log")).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    var log = ""
+    for _ in 0..<3 {
+      let server = try Daemon([program], environment: environment, log: scratch["rabbitmq.log"])
+      let began = ContinuousClock.now
+      var isUp = false
+      _ = eventually {
+        log = (try? scratch.bytes("rabbitmq.log")).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        isUp = log.contains("Starting broker... completed")
+        return isUp || !server.isRunning || .now - began > .seconds(100)
+      }
+      if isUp, server.isRunning { return server }
+      FileHandle.standardError.write(Data("\(NoNode(log: log))\n".utf8))
+      server.kill()
     }
-    let hasStarted = eventually {
-      text().contains("Starting broker... completed") || !server.isRunning
-    }
-    guard hasStarted, server.isRunning else { throw NoNode(log: text()) }
-    return server
+    throw NoNode(log: log)
   }
 
   private struct NoNode: Error, CustomStringConvertible {
