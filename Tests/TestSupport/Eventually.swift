@@ -2,8 +2,8 @@ import Glibc
 import Synchronization
 
 /// Waits until a condition holds, for five minutes at least: a test waits for what must come, and only what
-/// never comes fails it, however busy the machine is. After a wait that was given up, which standard error names, the
-/// run has failed, and further waits last half a minute at least.
+/// never comes fails it, however busy the machine is. Standard error names a wait that was given up, and further ones
+/// last half a minute at least.
 ///
 /// - Returns: Whether it holds.
 @discardableResult
